@@ -1,0 +1,54 @@
+# moongate: everything a person or CI runs. `make help` lists it.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+REQ := requirements
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check lint types tests format lock clean
+
+help:  ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "moongate needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.runtime: $(BIN)/python $(REQ)/runtime.txt $(REQ)/build.txt pyproject.toml
+	$(PIP) install --require-hashes -r $(REQ)/runtime.txt -r $(REQ)/build.txt
+	$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.runtime $(REQ)/dev.txt
+	$(PIP) install --require-hashes -r $(REQ)/dev.txt
+	@touch $@
+
+run: $(VENV)/.runtime  ## set up and start the gateway (config.json, else the built-in simulator)
+	@exec $(BIN)/moongate serve
+
+test: $(VENV)/.dev check  ## set up on a fresh machine, then lint, types and all tests
+
+check: lint types tests  ## the same without the set-up
+
+lint:
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types:
+	$(BIN)/mypy
+
+tests:
+	$(BIN)/pytest -n 2 --dist loadfile
+
+format:  ## format the code and mend what ruff can mend
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lock:  ## renew the hash-locked requirements (needs uv)
+	cd $(REQ) && for name in runtime build dev; do \
+	  uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+	    --no-annotate --only-binary :all: --upgrade $$name.in -o $$name.txt; done
+
+clean:  ## remove what the targets above made
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage build dist

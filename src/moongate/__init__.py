@@ -1,0 +1,1 @@
+"""moongate makes Kimi behave."""

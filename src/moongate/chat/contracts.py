@@ -1,0 +1,88 @@
+"""The contracts between the parts: transformers, exchanges, dialects, encoders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from moongate.chat.items import Item, Stretch
+from moongate.errors import GatewayError
+from moongate.payload import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One repair: what kind, where, what stood there before and what stands there now."""
+
+    kind: str
+    where: str
+    before: Any = None
+    after: Any = None
+
+
+class Exchange(Protocol):
+    """One request and its one answer, then dropped."""
+
+    request: JsonObject  # what goes upstream; the same object if nothing changed
+
+    @property
+    def notes(self) -> Sequence[Note]: ...
+
+    def reply(self, body: JsonObject) -> JsonObject:
+        """The whole answer, repaired; the same object if nothing changed."""
+        ...
+
+    def feed(self, item: Item) -> Sequence[Item]: ...
+
+    def close(self) -> Sequence[Item]: ...
+
+    def plain(self, stretch: Stretch) -> bool:
+        """May this stretch of plain text leave as it came? True only if no rule can fire in it and no state changes."""
+        ...
+
+
+class Transformer(Protocol):
+    """Frozen, one per chain entry, shared by all requests."""
+
+    def begin(self, request: JsonObject) -> Exchange: ...
+
+
+class Encoder(Protocol):
+    """Items of one answer → the bytes of one front door's stream."""
+
+    def feed(self, item: Item) -> bytes: ...
+
+    def plain(self, stretch: Stretch) -> bytes:
+        """The same for a stretch of plain text, in one go."""
+        ...
+
+    def close(self) -> bytes: ...
+
+
+class Dialect(Protocol):
+    """One front door. Stateless; what belongs to one request is in `asked`, the client's own body."""
+
+    name: str  # "chat", "messages", "responses"
+
+    def decode(self, body: JsonObject) -> JsonObject:
+        """The front's request → a chat request. Raises BadRequest with the path of the culprit."""
+        ...
+
+    def encode(self, reply: JsonObject, asked: JsonObject) -> JsonObject:
+        """A whole chat completion → the front's answer."""
+        ...
+
+    def encoder(self, asked: JsonObject) -> Encoder: ...
+
+    def error(self, error: GatewayError) -> JsonObject:
+        """The body of an error answer."""
+        ...
+
+    def error_event(self, error: GatewayError) -> bytes:
+        """The same in the middle of a stream: one terminal event."""
+        ...
+
+    def keep_alive(self) -> bytes:
+        """What may be written during silence."""
+        ...

@@ -1,0 +1,76 @@
+"""What flows between decoders, transformers and encoders.
+
+    Item = Chunk | Done | Opaque | Failure
+
+A chunk keeps the provider's bytes until somebody changes it: change builds a new chunk (`Chunk.of`), and the
+encoder writes the original bytes of one that nobody changed. Payloads are never changed in place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from moongate.errors import GatewayError
+from moongate.payload import JsonObject, dumps
+
+
+class Chunk:
+    """One `chat.completion.chunk`. `raw` is the event as the provider wrote it, None if made or changed here."""
+
+    __slots__ = ("payload", "raw")
+
+    def __init__(self, payload: JsonObject, raw: bytes | None = None) -> None:
+        self.payload = payload
+        self.raw = raw
+
+    @classmethod
+    def of(cls, payload: JsonObject) -> Chunk:
+        return cls(payload)
+
+    def encode(self) -> bytes:
+        """The server-sent event: the provider's own bytes if nothing was changed."""
+        return self.raw if self.raw is not None else b"data: " + dumps(self.payload) + b"\n\n"
+
+    def __repr__(self) -> str:
+        return f"Chunk({self.payload!r}{'' if self.raw is None else ', raw'})"
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The provider's `[DONE]` (or ours, where it forgot one). Nothing is read after it."""
+
+    raw: bytes = b"data: [DONE]\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """Bytes without meaning for a transformer: comments, empty events. They travel on."""
+
+    raw: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The stream ends here with an error, told to the client in its own dialect; never a success marker after it.
+
+    `raw` is the provider's own error event, if it sent one.
+    """
+
+    error: GatewayError
+    raw: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A run of neighbouring chunks that carry nothing but plain text of one field of one choice (see chat/mould.py).
+
+    `raw` is all their bytes, `text` their texts joined, still escaped as JSON wrote them; it holds no quote.
+    """
+
+    raw: bytes
+    text: bytes
+    field: str  # "content", "reasoning_content", "reasoning"
+    choice: int
+
+
+Item = Chunk | Done | Opaque | Failure

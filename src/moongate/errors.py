@@ -1,0 +1,114 @@
+"""Whose fault it is, where, and which HTTP status fits.
+
+    GatewayError                500  ours
+    ├── ConfigError             500  the operator's: a bad configuration or option
+    ├── BadRequest              400  the client's
+    │   ├── Unauthorized        401
+    │   ├── Forbidden           403
+    │   ├── NotFound            404
+    │   ├── MethodNotAllowed    405
+    │   ├── RequestTimeout      408
+    │   ├── TooLarge            413
+    │   └── TooManyRequests     429
+    ├── Overloaded              503  nobody's: we are full or going down
+    └── BadUpstream             502  the provider's: broken, cut, malformed
+        ├── UpstreamTimeout     504
+        └── UpstreamRefused     as the provider said
+
+A message is written for the person who reads it: no stack trace, no secret.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class GatewayError(Exception):
+    """An error of our own. `path` points into the JSON (or file) at the culprit."""
+
+    status: int = 500
+    kind: ClassVar[str] = "server_error"  # OpenAI's `error.type`
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: str = "",
+        status: int | None = None,
+        code: str | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(f"{path}: {message}" if path else message)
+        self.message = message
+        self.path = path
+        self.code = code
+        self.retry_after = retry_after
+        if status is not None:
+            self.status = status
+
+
+class ConfigError(GatewayError):
+    """The configuration (or an option) is wrong."""
+
+    kind = "configuration_error"
+
+
+class BadRequest(GatewayError):
+    """The client's request is wrong."""
+
+    status = 400
+    kind = "invalid_request_error"
+
+
+class Unauthorized(BadRequest):
+    status = 401
+    kind = "authentication_error"
+
+
+class Forbidden(BadRequest):
+    status = 403
+    kind = "permission_error"
+
+
+class NotFound(BadRequest):
+    status = 404
+    kind = "not_found_error"
+
+
+class MethodNotAllowed(BadRequest):
+    status = 405
+
+
+class RequestTimeout(BadRequest):
+    status = 408
+
+
+class TooLarge(BadRequest):
+    status = 413
+
+
+class TooManyRequests(BadRequest):
+    status = 429
+    kind = "rate_limit_error"
+
+
+class Overloaded(GatewayError):
+    """We are full, or going down: try again later."""
+
+    status = 503
+    kind = "overloaded_error"
+
+
+class BadUpstream(GatewayError):
+    """The provider's answer is broken: cut, malformed, too large, unreachable."""
+
+    status = 502
+    kind = "upstream_error"
+
+
+class UpstreamTimeout(BadUpstream):
+    status = 504
+
+
+class UpstreamRefused(BadUpstream):
+    """The provider answered with an error of its own: its status and its words are kept."""

@@ -1,0 +1,62 @@
+"""What a marker parser says it read. Both grammars (K2, K3) speak these pieces, streamed and whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+Channel = Literal["content", "reasoning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Visible text of a channel. Never empty."""
+
+    channel: Channel
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallOpened:
+    """A call begins. `given` is the id as the model wrote it (the header's text), "" if the grammar has none."""
+
+    given: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallArguments:
+    """The next part of the open call's arguments. Never empty."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallClosed:
+    """The open call ends. `cut`: the text ended inside it and the arguments are not valid JSON."""
+
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """Markup that was removed without a call: `why` goes into a note (`markers_parsed`)."""
+
+    text: str
+    why: str
+
+
+Piece = Text | CallOpened | CallArguments | CallClosed | Dropped
+
+
+class Parser(Protocol):
+    """One choice of one answer: text of either channel in, pieces out."""
+
+    def feed(self, channel: Channel, text: str) -> list[Piece]: ...
+
+    def close(self) -> list[Piece]: ...
+
+    @property
+    def idle(self) -> bool:
+        """True if text without `<` fed now would come out at once, as it is, in its own channel."""
+        ...

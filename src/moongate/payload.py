@@ -1,0 +1,51 @@
+"""JSON in and out. The only module that knows which JSON library is used.
+
+orjson does the work. Two things it refuses are ordinary on this wire: half of a surrogate pair (`"\\ud83d"`
+in one delta, `"\\ude00"` in the next) and integers beyond 64 bits; for those the standard library steps in.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn
+
+import orjson
+
+JsonObject = dict[str, Any]
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def loads(data: bytes | str) -> Any:
+    """The value of a JSON text. Raises ValueError for anything else (NaN, Infinity, bad UTF-8, too deep)."""
+    try:
+        return orjson.loads(data)
+    except ValueError:
+        try:
+            return json.loads(data, parse_constant=_refuse_constant)
+        except RecursionError:
+            raise ValueError("nested too deeply") from None
+
+
+def dumps(value: Any) -> bytes:
+    """Compact JSON in UTF-8. What `loads` returned can always be written back."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        return json.dumps(value, separators=(",", ":")).encode("ascii")
+
+
+def dumps_text(value: Any) -> str:
+    """`dumps`, as text."""
+    return dumps(value).decode("utf-8")
+
+
+def object_of(data: bytes | str) -> JsonObject | None:
+    """The JSON object that `data` is, or None if it is anything else."""
+    try:
+        value = loads(data)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
