@@ -1,1 +1,1 @@
-
+"""The middle language: OpenAI chat completions as plain JSON objects."""

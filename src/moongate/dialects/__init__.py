@@ -1,1 +1,1 @@
-
+"""The front doors: OpenAI chat, Anthropic messages, OpenAI responses. Pure."""

@@ -1,1 +1,1 @@
-
+"""The server: configuration, routing, relay, attempts, keys, logs, metrics."""

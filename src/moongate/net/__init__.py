@@ -1,1 +1,1 @@
-
+"""The upstream HTTP/1.1 client."""

@@ -1,1 +1,1 @@
-
+"""A Kimi vendor in a box: plays every known misbehaviour."""

@@ -1,1 +1,1 @@
-
+"""Bytes to frames: server-sent events and NDJSON."""
