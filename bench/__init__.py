@@ -1,0 +1,1 @@
+"""Benchmarks. Every figure is a ratio within one run; nothing here is a test."""

@@ -1,0 +1,126 @@
+"""A fast fake provider: answers are made once, written as they are. It must never be the bottleneck.
+
+The model's name says what to play: `small` answers one document at once; `text-N-MS` streams N chunks of ordinary
+text, one write every MS milliseconds (0: as fast as it can); `markers-N-MS` streams marker calls the same way;
+`hold` opens a stream, writes one chunk and then one every second, for measuring memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import re
+import sys
+
+import uvloop
+
+MODEL = "moonshotai/Kimi-K2-Instruct"
+WORDS = " some ordinary text of a few words"
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+ASKED = re.compile(rb'"model"\s*:\s*"(?:[^"]*[/,])?(small|text|markers|hold)(?:-(\d+))?(?:-(\d+))?"')
+
+
+def event(delta: dict[str, object], finish: str | None = None) -> bytes:
+    payload = {
+        "id": "chatcmpl-0123456789abcdef0123",
+        "object": "chat.completion.chunk",
+        "created": 1760000000,
+        "model": MODEL,
+        "choices": [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}],
+    }
+    data = b"data: " + json.dumps(payload, separators=(",", ":")).encode() + b"\n\n"
+    return b"%x\r\n%s\r\n" % (len(data), data)
+
+
+ROLE = event({"role": "assistant", "content": ""})
+TEXT = event({"content": WORDS})
+STOP = event({}, "stop")
+END = b"e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n"
+CALL = (
+    "<|tool_calls_section_begin|><|tool_call_begin|>functions.read_file:0<|tool_call_argument_begin|>"
+    '{"path": "src/module/file_number_one.py", "offset": 120, "limit": 40}<|tool_call_end|><|tool_calls_section_end|>'
+)
+MARKERS = [event({"content": CALL[at : at + 12]}) for at in range(0, len(CALL), 12)]
+DOCUMENT = json.dumps(
+    {
+        "id": "chatcmpl-0123456789abcdef0123",
+        "object": "chat.completion",
+        "created": 1760000000,
+        "model": MODEL,
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": "Hello."}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 12, "completion_tokens": 3, "total_tokens": 15},
+    },
+    separators=(",", ":"),
+).encode()
+SMALL = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%s" % (len(DOCUMENT), DOCUMENT)
+
+
+class Provider(asyncio.Protocol):
+    """One connection. Requests are read just far enough to know the model and the end of the body."""
+
+    def __init__(self) -> None:
+        self.buffer = b""
+        self.transport: asyncio.Transport | None = None
+        self.timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self.timer:
+            self.timer.cancel()
+        self.transport = None
+
+    def data_received(self, data: bytes) -> None:
+        self.buffer += data
+        while (end := self.buffer.find(b"\r\n\r\n")) >= 0:
+            length = re.search(rb"content-length:\s*(\d+)", self.buffer[:end], re.IGNORECASE)
+            stop = end + 4 + (int(length[1]) if length else 0)
+            if len(self.buffer) < stop:
+                return
+            body, self.buffer = self.buffer[end + 4 : stop], self.buffer[stop:]
+            self.answer(body)
+
+    def answer(self, body: bytes) -> None:
+        assert self.transport is not None
+        asked = ASKED.search(body)
+        kind = asked[1] if asked else b"small"
+        if kind == b"small" or asked is None:
+            self.transport.write(SMALL)
+            return
+        count, gap = int(asked[2] or 100), int(asked[3] or 0) / 1000
+        if kind == b"hold":
+            count, gap = 3600, 1.0
+        self.transport.write(HEAD + ROLE)
+        chunks = MARKERS if kind == b"markers" else [TEXT]
+        self.tick(chunks, 0, count, gap)
+
+    def tick(self, chunks: list[bytes], at: int, count: int, gap: float) -> None:
+        if self.transport is None:
+            return
+        if not gap:
+            for n in range(at, count):
+                self.transport.write(chunks[n % len(chunks)])
+            at = count
+        if at >= count:
+            self.transport.write(STOP + END)
+            return
+        self.transport.write(chunks[at % len(chunks)])
+        self.timer = asyncio.get_running_loop().call_later(gap, self.tick, chunks, at + 1, count, gap)
+
+
+async def serve(port: int) -> None:
+    server = await asyncio.get_running_loop().create_server(Provider, "127.0.0.1", port, backlog=4096)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+if __name__ == "__main__":
+    options = argparse.ArgumentParser()
+    options.add_argument("--port", type=int, default=0)
+    try:
+        uvloop.run(serve(options.parse_args().port))
+    except KeyboardInterrupt:
+        sys.exit(0)
