@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 REQ := requirements
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check lint types tests format lock clean
+.PHONY: help run test check lint types tests format lock clean bench bench-growth bench-peers
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -52,3 +52,14 @@ lock:  ## renew the hash-locked requirements (needs uv)
 
 clean:  ## remove what the targets above made
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage build dist
+
+bench: $(VENV)/.runtime  ## CPU, latency, throughput and memory beside nginx and the peers; writes bench/results
+	@mkdir -p bench/results
+	$(BIN)/python -m bench.run --json bench/results/bench.json --chart bench/results/bench.svg
+
+bench-growth: $(VENV)/.runtime  ## cost against concurrency, history, chunk size, chunks per read
+	@mkdir -p bench/results
+	$(BIN)/python -m bench.growth --json bench/results/growth.json --charts bench/results
+
+bench-peers:  ## install the peers into a cache folder outside the repository
+	bench/peers.sh

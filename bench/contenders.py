@@ -18,8 +18,15 @@ from bench.process import Running, free_port
 
 CACHE = Path(os.environ.get("MOONGATE_BENCH_CACHE", Path.home() / ".cache" / "moongate" / "bench"))
 KEY = "sk-bench"
-STREAM_MODELS = ["text-100-5", "markers-100-5", "text-20000-0", "markers-20000-0", "hold"]
-MODELS = ["small", *STREAM_MODELS]
+STREAMS_AT_ONCE = (1, 10, 100, 500, 1000, 2000)
+CHUNK_SIZES = (10, 100, 1000, 10000)
+CHUNKS_A_READ = (1, 4, 16, 64)
+MODELS = [
+    *("small", "hold", "text-100-5", "markers-100-5", "text-20000-0"),
+    *(f"text-20-{max(5, streams // 2)}" for streams in STREAMS_AT_ONCE if streams > 10),
+    *(f"text-100-5-{size}" for size in CHUNK_SIZES),
+    *(f"text-640-5-34-{per}" for per in CHUNKS_A_READ),
+]
 
 
 @dataclass

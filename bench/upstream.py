@@ -1,24 +1,26 @@
 """A fast fake provider: answers are made once, written as they are. It must never be the bottleneck.
 
 The model's name says what to play: `small` answers one document at once; `text-N-MS` streams N chunks of ordinary
-text, one write every MS milliseconds (0: as fast as it can); `markers-N-MS` streams marker calls the same way;
-`hold` opens a stream, writes one chunk and then one every second, for measuring memory.
+text, one write every MS milliseconds (0: as fast as it can); `text-N-MS-SIZE-PER` with SIZE characters a chunk and
+PER chunks a write; `markers-N-MS` streams marker calls; `hold` opens a stream, writes one chunk and then one every second, for measuring memory.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import functools
 import json
 import re
 import sys
+from typing import cast
 
 import uvloop
 
 MODEL = "moonshotai/Kimi-K2-Instruct"
 WORDS = " some ordinary text of a few words"
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
-ASKED = re.compile(rb'"model"\s*:\s*"(?:[^"]*[/,])?(small|text|markers|hold)(?:-(\d+))?(?:-(\d+))?"')
+ASKED = re.compile(rb'"model"\s*:\s*"(?:[^"]*[/,])?(small|text|markers|hold)((?:-\d+)*)"')
 
 
 def event(delta: dict[str, object], finish: str | None = None) -> bytes:
@@ -34,7 +36,6 @@ def event(delta: dict[str, object], finish: str | None = None) -> bytes:
 
 
 ROLE = event({"role": "assistant", "content": ""})
-TEXT = event({"content": WORDS})
 STOP = event({}, "stop")
 END = b"e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n"
 CALL = (
@@ -56,6 +57,18 @@ DOCUMENT = json.dumps(
 SMALL = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%s" % (len(DOCUMENT), DOCUMENT)
 
 
+@functools.cache
+def text(size: int) -> bytes:
+    return event({"content": (WORDS * (size // len(WORDS) + 1))[:size]})
+
+
+def numbers(asked: bytes) -> tuple[int, int, int, int]:
+    """Chunks, milliseconds between two writes, characters a chunk, chunks a write."""
+    given = [int(part) for part in asked.split(b"-")[1:]]
+    count, gap, size, per = given + [100, 0, len(WORDS), 1][len(given) :]
+    return count, gap, size, per
+
+
 class Provider(asyncio.Protocol):
     """One connection. Requests are read just far enough to know the model and the end of the body."""
 
@@ -65,8 +78,7 @@ class Provider(asyncio.Protocol):
         self.timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
+        self.transport = cast(asyncio.Transport, transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self.timer:
@@ -90,12 +102,12 @@ class Provider(asyncio.Protocol):
         if kind == b"small" or asked is None:
             self.transport.write(SMALL)
             return
-        count, gap = int(asked[2] or 100), int(asked[3] or 0) / 1000
+        count, gap, size, per = numbers(asked[2])
         if kind == b"hold":
-            count, gap = 3600, 1.0
+            count, gap = 3600, 1000
         self.transport.write(HEAD + ROLE)
-        chunks = MARKERS if kind == b"markers" else [TEXT]
-        self.tick(chunks, 0, count, gap)
+        chunks = MARKERS if kind == b"markers" else [text(size) * per]
+        self.tick(chunks, 0, count // per, gap / 1000)
 
     def tick(self, chunks: list[bytes], at: int, count: int, gap: float) -> None:
         if self.transport is None:
