@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import pytest
+
+from moongate.kimi.family import GENERATIONS, facts_of, plain_name
+from moongate.kimi.options import KimiOptions
+
+
+@pytest.mark.parametrize(
+    ("model", "family", "generation"),
+    [
+        ("moonshotai/Kimi-K2-Instruct-0905", "k2", "k2"),
+        ("kimi-k2-0711-preview", "k2", "k2"),
+        ("kimi-k2-turbo-preview", "k2", "k2"),
+        ("moonshotai/kimi-k2:free", "k2", "k2"),
+        ("kimik2", "k2", "k2"),
+        ("kimi-k2-fork3", "k2", "k2"),
+        ("kimi-k2-thinking-turbo", "k2", "k2-thinking"),
+        ("moonshotai/Kimi-K2-Thinking", "k2", "k2-thinking"),
+        ("KIMI_K2_5", "k2", "k2.5"),
+        ("accounts/fireworks/models/kimi-k2p5", "k2", "k2.5"),
+        ("kimi-k2-5", "k2", "k2.5"),
+        ("kimi-k2.5-thinking", "k2", "k2.5"),
+        ("k2.6", "k2", "k2.6"),
+        ("kimi-k2.7-code-highspeed", "k2", "k2.7"),
+        ("kimi-k2.8", "k2", "unknown"),
+        ("moonshot-v1-8k-vision-preview", "k2", "moonshot-v1"),
+        ("kimi-latest", "k2", "unknown"),
+        ("kimi-for-coding", "k2", "unknown"),
+        ("acme-k3", "k2", "unknown"),
+        ("", "k2", "unknown"),
+        ("kimi-k3", "k3", "k3"),
+        ("KIMI_K3", "k3", "k3"),
+        ("Kimi.K3.turbo", "k3", "k3"),
+        ("kimi-k3p5", "k3", "k3"),
+        ("accounts/fireworks/models/kimi-k3", "k3", "k3"),
+        ("kimik3", "k3", "k3"),
+        ("kimi-code-k3", "k3", "k3"),
+        ("k3", "k3", "k3"),
+        ("k3-256k", "k3", "k3"),
+    ],
+)
+def test_family_and_generation_are_read_from_the_name(model: str, family: str, generation: str) -> None:
+    facts = facts_of(model, KimiOptions())
+    assert (facts.family, facts.generation) == (family, generation)
+
+
+def test_the_option_wins_over_the_name() -> None:
+    forced = facts_of("my-alias", KimiOptions(family="k3"))
+    assert (forced.family, forced.generation) == ("k3", "k3")
+    assert facts_of("kimi-k3", KimiOptions(family="k2")).family == "k2"
+    assert facts_of("kimi-k2.6", KimiOptions(family="k2")).generation == "k2.6"
+
+
+def test_each_recognition_says_why() -> None:
+    assert "K2.6" in facts_of("kimi-k2.6", KimiOptions()).why
+    assert "nothing" in facts_of("my-alias", KimiOptions()).why
+    assert "option" in facts_of("my-alias", KimiOptions(family="k2")).why
+    assert "option" in facts_of("my-alias", KimiOptions(family="k3")).why
+
+
+def test_a_model_thinks_unless_it_never_does_or_nobody_knows() -> None:
+    thinking = {row.facts.generation for row in GENERATIONS if row.facts.thinks}
+    assert thinking == {"k2-thinking", "k2.5", "k2.6", "k2.7", "k3"}
+
+
+def test_the_last_row_takes_any_name() -> None:
+    assert GENERATIONS[-1].pattern is None
+
+
+def test_names_are_compared_plainly() -> None:
+    assert plain_name("Accounts/X_Kimi.K2p5:free") == "accounts-x-kimi-k2-5-free"
