@@ -1,0 +1,98 @@
+"""Ids of tool calls (section 3).
+
+K2 prints the id, and only the id, into its prompt: the id is the function's name. So it has to be
+`functions.{name}:{index}`, with one index over the whole conversation. K3 never prints ids: any text will do that is
+not empty and not used twice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container
+from typing import Final
+
+from moongate.kimi.family import Family
+from moongate.kimi.options import KimiOptions
+
+MAX_INDEX_DIGITS: Final = 9
+
+_DISGUISED_NAME: Final = re.compile(r"functions\.(.+):[0-9]+|functions_(.+)_[0-9]+", re.DOTALL)
+
+
+class Ledger:
+    """The ids of one conversation so far: history first, then one choice of the answer.
+
+    "Before" means only what stands earlier, so old ids never change as a conversation grows.
+    """
+
+    __slots__ = ("_before", "_count", "_highest", "_mine", "_opaque", "_options", "active")
+
+    def __init__(self, options: KimiOptions, family: Family) -> None:
+        self.active = options.repair_on_mismatch or options.id_normalization
+        self._options = options
+        self._opaque = family == "k3" and not options.id_normalization
+        self._count = 0  # calls so far
+        self._highest = -1  # highest good or made index so far
+        self._before: set[str] = set()  # ids that other ledgers may share: never added to
+        self._mine: set[str] = set()
+
+    def begin_message(self) -> None:
+        """An assistant message begins. With `counterScope: "request"` nothing before it counts."""
+        if self._options.counter_scope == "request":
+            self._count, self._highest, self._before, self._mine = 0, -1, set(), set()
+
+    def fork(self) -> Ledger:
+        """A ledger that goes on from here on its own: one for each choice of an answer."""
+        child = Ledger.__new__(Ledger)
+        child.active, child._options, child._opaque = self.active, self._options, self._opaque
+        child._count, child._highest = self._count, self._highest
+        if self._mine:
+            self._before, self._mine = (self._before | self._mine if self._before else self._mine), set()
+        child._before, child._mine = self._before, set()
+        child.begin_message()
+        return child
+
+    def claim(self, given: str | None, name: str) -> str:
+        """The id of the next call, which came with the id `given`. Switched off: what was given."""
+        if not self.active:
+            return given or ""
+        if self._opaque:
+            final = given if given and not self._is_taken(given) else self._free_id(name)
+        else:
+            final = self._k2_id(given or "", name)
+        self._mine.add(final)
+        self._count += 1
+        return final
+
+    def _is_taken(self, text: str) -> bool:
+        return text in self._mine or text in self._before
+
+    def _k2_id(self, given: str, name: str) -> str:
+        head = f"{self._options.id_prefix}.{name}:"
+        if self._options.id_normalization:
+            return f"{head}{self._count}"
+        if given.startswith(head):
+            index = given[len(head) :]
+            if len(index) <= MAX_INDEX_DIGITS and index.isascii() and index.isdigit() and not self._is_taken(given):
+                self._highest = max(self._highest, int(index))
+                return given
+        self._highest = max(self._count, self._highest + 1)
+        return f"{head}{self._highest}"
+
+    def _free_id(self, name: str) -> str:
+        """`{name}_{n}`. Each n is tried once in a conversation, so many taken ids cost no more than they are long."""
+        self._highest = max(self._count, self._highest + 1)
+        while self._is_taken(made := f"{name}_{self._highest}"):
+            self._highest += 1
+        return made
+
+
+def plain_tool_name(raw: str, offered: Container[str]) -> str:
+    """NAME for `functions.NAME:N`, `functions.NAME`, `functions_NAME_N`, if NAME was offered and `raw` was not."""
+    if not raw.startswith("functions") or raw in offered:
+        return raw
+    found = _DISGUISED_NAME.fullmatch(raw)
+    if found and (name := found[1] or found[2]) in offered:
+        return name
+    name = raw.removeprefix("functions.")
+    return name if name in offered else raw
