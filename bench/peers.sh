@@ -15,5 +15,5 @@ from_npm() { # name, package
 from_pypi smg smg==1.13.0
 from_npm portkey @portkey-ai/gateway@1.15.2
 from_npm llms @musistudio/llms@1.0.53
-from_pypi litellm 'litellm[proxy]==1.108.4'
+from_pypi litellm 'litellm[proxy]==1.105.0'
 ls "$cache"

@@ -2,7 +2,8 @@
 
 The model's name says what to play: `small` answers one document at once; `text-N-MS` streams N chunks of ordinary
 text, one write every MS milliseconds (0: as fast as it can); `text-N-MS-SIZE-PER` with SIZE characters a chunk and
-PER chunks a write; `markers-N-MS` streams marker calls; `hold` opens a stream, writes one chunk and then one every second, for measuring memory.
+PER chunks a write; `markers-N-MS` streams marker calls; `hold` opens a stream and writes one chunk a second, for
+measuring memory.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from typing import cast
 import uvloop
 
 MODEL = "moonshotai/Kimi-K2-Instruct"
-WORDS = " some ordinary text of a few words"
+WORDS = " some ordinary text of a few words, not always the same nor of the same length"
+USUAL = 34  # characters a chunk
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 ASKED = re.compile(rb'"model"\s*:\s*"(?:[^"]*[/,])?(small|text|markers|hold)((?:-\d+)*)"')
 
@@ -58,14 +60,18 @@ SMALL = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %
 
 
 @functools.cache
-def text(size: int) -> bytes:
-    return event({"content": (WORDS * (size // len(WORDS) + 1))[:size]})
+def texts(size: int, per: int) -> list[bytes]:
+    """Writes of `per` chunks each, with about `size` characters a chunk, no two neighbours alike."""
+    long = WORDS * (size // len(WORDS) + 2)
+    sizes = [size + shift if size > 8 else size for shift in (-3, 2, -1, 4, -4, 1, 3, -2)]
+    chunks = [event({"content": long[at : at + each]}) for at, each in enumerate(sizes)]
+    return [b"".join(chunks[(at + n) % len(chunks)] for n in range(per)) for at in range(len(chunks))]
 
 
 def numbers(asked: bytes) -> tuple[int, int, int, int]:
     """Chunks, milliseconds between two writes, characters a chunk, chunks a write."""
     given = [int(part) for part in asked.split(b"-")[1:]]
-    count, gap, size, per = given + [100, 0, len(WORDS), 1][len(given) :]
+    count, gap, size, per = given + [100, 0, USUAL, 1][len(given) :]
     return count, gap, size, per
 
 
@@ -106,7 +112,7 @@ class Provider(asyncio.Protocol):
         if kind == b"hold":
             count, gap = 3600, 1000
         self.transport.write(HEAD + ROLE)
-        chunks = MARKERS if kind == b"markers" else [text(size) * per]
+        chunks = MARKERS if kind == b"markers" else texts(size, per)
         self.tick(chunks, 0, count // per, gap / 1000)
 
     def tick(self, chunks: list[bytes], at: int, count: int, gap: float) -> None:
