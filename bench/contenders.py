@@ -17,6 +17,7 @@ from pathlib import Path
 from bench.process import Running, free_port
 
 CACHE = Path(os.environ.get("MOONGATE_BENCH_CACHE", Path.home() / ".cache" / "moongate" / "bench"))
+NODE = str(CACHE / "node" / "node_modules" / ".bin" / "node")
 KEY = "sk-bench"
 STREAMS_AT_ONCE = (1, 10, 100, 500, 1000, 2000)
 CHUNK_SIZES = (10, 100, 1000, 10000)
@@ -96,7 +97,7 @@ def litellm(port: int, provider: int, folder: Path) -> tuple[list[str], dict[str
 
 def portkey(port: int, provider: int, folder: Path) -> tuple[list[str], dict[str, str]]:
     server = CACHE / "portkey" / "node_modules" / "@portkey-ai" / "gateway" / "build" / "start-server.js"
-    return ["node", str(server), f"--port={port}", "--headless"], {"NODE_ENV": "production"}
+    return [NODE, str(server), f"--port={port}", "--headless"], {"NODE_ENV": "production"}
 
 
 LLMS = """
@@ -123,7 +124,7 @@ def llms(port: int, provider: int, folder: Path) -> tuple[list[str], dict[str, s
         ],
     }
     (folder / "config.json").write_text(json.dumps(settings))
-    return ["node", str(home / "start.cjs"), str(folder / "config.json"), json.dumps(settings)], {"PORT": str(port)}
+    return [NODE, str(home / "start.cjs"), str(folder / "config.json"), json.dumps(settings)], {"PORT": str(port)}
 
 
 def smg(port: int, provider: int, folder: Path) -> tuple[list[str], dict[str, str]]:

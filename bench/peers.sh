@@ -13,6 +13,7 @@ from_npm() { # name, package
   npm install --silent --no-fund --no-audit --prefix "$cache/$1" "$2" || echo "bench-peers: $1 could not be installed"
 }
 from_pypi smg smg==1.13.0
+from_npm node node@24
 from_npm portkey @portkey-ai/gateway@1.15.2
 from_npm llms @musistudio/llms@1.0.53
 from_pypi litellm 'litellm[proxy]==1.105.0'
