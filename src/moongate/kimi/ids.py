@@ -25,12 +25,12 @@ class Ledger:
     "Before" means only what stands earlier, so old ids never change as a conversation grows.
     """
 
-    __slots__ = ("_before", "_count", "_highest", "_mine", "_opaque", "_options", "active")
+    __slots__ = ("_before", "_count", "_highest", "_mine", "_options", "active", "names_tools")
 
     def __init__(self, options: KimiOptions, family: Family) -> None:
         self.active = options.repair_on_mismatch or options.id_normalization
         self._options = options
-        self._opaque = family == "k3" and not options.id_normalization
+        self.names_tools = family == "k2" or options.id_normalization  # ids bear the tool's name
         self._count = 0  # calls so far
         self._highest = -1  # highest good or made index so far
         self._before: set[str] = set()  # ids that other ledgers may share: never added to
@@ -44,7 +44,7 @@ class Ledger:
     def fork(self) -> Ledger:
         """A ledger that goes on from here on its own: one for each choice of an answer."""
         child = Ledger.__new__(Ledger)
-        child.active, child._options, child._opaque = self.active, self._options, self._opaque
+        child.active, child._options, child.names_tools = self.active, self._options, self.names_tools
         child._count, child._highest = self._count, self._highest
         if self._mine:
             self._before, self._mine = (self._before | self._mine if self._before else self._mine), set()
@@ -56,10 +56,10 @@ class Ledger:
         """The id of the next call, which came with the id `given`. Switched off: what was given."""
         if not self.active:
             return given or ""
-        if self._opaque:
-            final = given if given and not self._is_taken(given) else self._free_id(name)
-        else:
+        if self.names_tools:
             final = self._k2_id(given or "", name)
+        else:
+            final = given if given and not self._is_taken(given) else self._free_id(name)
         self._mine.add(final)
         self._count += 1
         return final

@@ -1,0 +1,105 @@
+"""The request as it goes to the provider (sections 1, 3, 4, 8, 9, 10).
+
+    messages ──read──▶ Past ──claim ids──▶ names ──write──▶ messages, tools, parameters
+
+Nothing is changed in place; what breaks no rule goes on as the very object that came.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from moongate.chat.contracts import Note
+from moongate.errors import BadRequest
+from moongate.kimi.family import ModelFacts
+from moongate.kimi.history import HistoryWriter
+from moongate.kimi.hosts import HostFacts
+from moongate.kimi.ids import Ledger, plain_tool_name
+from moongate.kimi.names import MOONSHOT_NAME, UNCHANGED, ToolNames
+from moongate.kimi.offer import Offer
+from moongate.kimi.options import KimiOptions
+from moongate.kimi.parameters import is_thinking, mend_parameters, with_default_choice
+from moongate.kimi.past import Past, read_past
+from moongate.kimi.reasoning import ReasoningRule
+from moongate.kimi.tools import OfferedTools, SchemaCache, chosen_name, is_function, parameters_by_name, write_tools
+from moongate.payload import JsonObject
+
+NOTHING_OFFERED: Final = Offer({}, calls_allowed=False)
+
+
+class Prepared(NamedTuple):
+    """What goes upstream, and what the answer is judged by."""
+
+    request: JsonObject  # the same object if nothing changed
+    offer: Offer
+    ledger: Ledger  # the ids of the history
+    names: ToolNames
+    notes: list[Note]
+
+
+def prepare(
+    request: JsonObject, options: KimiOptions, model: ModelFacts, host: HostFacts, cache: SchemaCache
+) -> Prepared:
+    """Make the request one that Kimi and its host take. Raises BadRequest with the path of the culprit."""
+    if not isinstance(request, dict):
+        raise BadRequest("the request must be a JSON object")
+    notes: list[Note] = []
+    past = read_past(request.get("messages"), options.accept_role_tool)
+    tools = request.get("tools")
+    tools = tools if isinstance(tools, list) else []
+    ledger = Ledger(options, model.family)
+    body = with_default_choice(request, options, notes)
+    if options.parameter_rules == "auto":
+        body = mend_parameters(body, model, host, notes)
+    offer, names = NOTHING_OFFERED, UNCHANGED
+    if tools or past.turns or past.tools:
+        offered = OfferedTools(parameters_by_name(tools + past.tools))
+        offer = Offer(offered, bool(offered or past.turns) and body.get("tool_choice") != "none")
+        if ledger.active:
+            _claim_ids(past, ledger, offered)
+        if options.schema_rules == "always" or (options.schema_rules == "auto" and host.validates_schemas):
+            names = _names(tools, past, body.get("tool_choice"), host)
+            body = write_tools(body, names, cache, notes)
+    if past.turns or past.results or past.hollow or past.developers:
+        writer = HistoryWriter(
+            mends_ids=ledger.active,
+            mends_history=options.history_rules == "auto",
+            names=names,
+            id_prefix=options.id_prefix if names.renamed and ledger.names_tools else None,
+            reasoning=_reasoning_rule(request, options, model, host),
+            notes=notes,
+        )
+        messages = writer.write(request["messages"], past)
+        if messages is not request["messages"]:
+            body = {**body, "messages": messages}
+    return Prepared(body, offer, ledger, names, notes)
+
+
+def _claim_ids(past: Past, ledger: Ledger, offered: OfferedTools) -> None:
+    """Settle the name and the final id of each call of the history."""
+    for turn in past.turns:
+        ledger.begin_message()
+        for call in turn.calls:
+            call.name = plain_tool_name(call.name, offered)
+            call.final = ledger.claim(call.given, call.name)
+
+
+def _names(tools: list[Any], past: Past, choice: Any, host: HostFacts) -> ToolNames:
+    """Names for the function tools and for those that only the history or `tool_choice` speak of.
+
+    Built-in tools and tools offered inside messages travel as they are, and so do their names.
+    """
+    offered = [tool["function"]["name"] for tool in tools if is_function(tool)]
+    spoken = {call.name for turn in past.turns for call in turn.calls}
+    if name := chosen_name(choice):
+        spoken.add(name)
+    spoken.difference_update(parameters_by_name([tool for tool in tools if not is_function(tool)] + past.tools))
+    return ToolNames.of(offered, host.tool_name or MOONSHOT_NAME, spoken)
+
+
+def _reasoning_rule(
+    request: JsonObject, options: KimiOptions, model: ModelFacts, host: HostFacts
+) -> ReasoningRule | None:
+    if options.reasoning_history == "off":
+        return None
+    return ReasoningRule(blank=host.needs_reasoning and is_thinking(request, model), both=host.reads_reasoning)

@@ -1,0 +1,131 @@
+"""The tools of a request: what is offered, and how a host takes them (section 10)."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from operator import is_
+from typing import Any, Final
+
+from moongate.chat.contracts import Note
+from moongate.kimi.names import ToolNames
+from moongate.kimi.offer import ToolKeys
+from moongate.kimi.schema import normalise_schema
+from moongate.payload import JsonObject, dumps, loads
+
+MAX_CACHE_BYTES: Final = 8 * 1024 * 1024
+
+
+class OfferedTools(Mapping[str, ToolKeys]):
+    """The offered tools by name. What keys a tool takes is worked out when somebody asks, which is rare."""
+
+    __slots__ = ("_parameters",)
+
+    def __init__(self, parameters: Mapping[str, Any]) -> None:
+        self._parameters = parameters
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._parameters
+
+    def __getitem__(self, name: str) -> ToolKeys:
+        parameters = self._parameters[name]
+        if not isinstance(parameters, dict):
+            return ToolKeys()
+        properties, required = parameters.get("properties"), parameters.get("required")
+        return ToolKeys(
+            frozenset(properties) if isinstance(properties, dict) else frozenset(),
+            frozenset(key for key in required if isinstance(key, str)) if isinstance(required, list) else frozenset(),
+        )
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parameters)
+
+    def __len__(self) -> int:
+        return len(self._parameters)
+
+
+def parameters_by_name(tools: list[Any]) -> dict[str, Any]:
+    """The parameters of each tool that has a name, functions and built-in ones alike."""
+    offered: dict[str, Any] = {}
+    for tool in tools:
+        function = tool.get("function") if isinstance(tool, dict) else None
+        name = function.get("name") if isinstance(function, dict) else None
+        if isinstance(name, str) and name:
+            offered[name] = function.get("parameters")
+    return offered
+
+
+def is_function(tool: Any) -> bool:
+    """Is it a function with a name, so that section 10 has something to say about it?"""
+    if not isinstance(tool, dict) or tool.get("type", "function") != "function":
+        return False
+    function = tool.get("function")
+    return isinstance(function, dict) and isinstance(function.get("name"), str) and function["name"] != ""
+
+
+class SchemaCache:
+    """Schemas brought into Moonshot's flavour before, as bytes, so that no two requests share an object."""
+
+    __slots__ = ("_size", "_written")
+
+    def __init__(self) -> None:
+        self._written: OrderedDict[bytes, bytes] = OrderedDict()  # b"": nothing to do
+        self._size = 0
+
+    def normalise(self, parameters: JsonObject, tool: str) -> JsonObject:
+        """`normalise_schema`, or what it said of an equal schema before."""
+        key = dumps(parameters)
+        known = self._written.get(key)
+        if known is not None:
+            return loads(known) if known else parameters
+        fresh = normalise_schema(parameters, tool=tool)
+        self._remember(key, b"" if fresh is parameters else dumps(fresh))
+        return fresh
+
+    def _remember(self, key: bytes, written: bytes) -> None:
+        self._written[key] = written
+        self._size += len(key) + len(written)
+        while self._size > MAX_CACHE_BYTES:
+            old_key, old = self._written.popitem(last=False)
+            self._size -= len(old_key) + len(old)
+
+
+def chosen_name(choice: Any) -> str:
+    """The function that `tool_choice` names, "" if it names none."""
+    function = choice.get("function") if isinstance(choice, dict) else None
+    name = function.get("name") if isinstance(function, dict) else None
+    return name if isinstance(name, str) else ""
+
+
+def write_tools(body: JsonObject, names: ToolNames, cache: SchemaCache, notes: list[Note]) -> JsonObject:
+    """The request with names and schemas that the host takes, in `tools` and `tool_choice`; the same object if it
+    takes them as they are."""
+    tools = body.get("tools")
+    if isinstance(tools, list):
+        written = [
+            _write_tool(tool, at, names, cache, notes) if is_function(tool) else tool for at, tool in enumerate(tools)
+        ]
+        if not all(map(is_, written, tools)):
+            body = {**body, "tools": written}
+    choice = body.get("tool_choice")
+    if names.renamed and (name := chosen_name(choice)) in names.renamed:
+        function = {**choice["function"], "name": names.sent(name)}
+        body = {**body, "tool_choice": {**choice, "function": function}}
+    return body
+
+
+def _write_tool(tool: JsonObject, at: int, names: ToolNames, cache: SchemaCache, notes: list[Note]) -> JsonObject:
+    function = tool["function"]
+    name, parameters = function["name"], function.get("parameters")
+    sent, schema = names.sent(name), parameters
+    if parameters is None or isinstance(parameters, dict):
+        schema = cache.normalise(parameters or {}, name)
+    if sent == name and schema is parameters:
+        return tool
+    if sent != name:
+        notes.append(Note("tool_name", f"tools[{at}].function.name", name, sent))
+        function = {**function, "name": sent}
+    if schema is not parameters:
+        notes.append(Note("schema", f"tools[{at}].function.parameters", parameters, schema))
+        function = {**function, "parameters": schema}
+    return {**tool, "function": function}
