@@ -1,0 +1,242 @@
+"""One socket to the provider, and the exchanges that run over it one after the other."""
+
+from __future__ import annotations
+
+import asyncio
+import select
+from collections.abc import Callable, Mapping
+from typing import Final, cast
+
+from moongate.errors import BadUpstream, UpstreamTimeout
+from moongate.net.contract import Sink
+from moongate.net.deadlines import Alarm, Deadlines
+from moongate.net.reader import Reader
+
+HELD: Final = 64 * 1024  # body bytes kept until somebody reads; then the socket is paused
+GRACE: Final = 0.25  # seconds a released answer has to end
+
+
+class StaleConnection(BadUpstream):
+    """A reused connection died before it answered: the request may be sent again."""
+
+
+class Exchange:
+    """One request on one connection. Implements `contract.Response`."""
+
+    def __init__(self, connection: Connection, deadlines: Deadlines) -> None:
+        self.status = 0
+        self.headers: Mapping[bytes, bytes] = {}
+        self.deadlines = deadlines
+        self.whole = connection.now() + deadlines.whole
+        self._connection = connection
+        self._sink: Sink | None = None
+        self._held = b""
+        self._waiter: asyncio.Future[None] | None = None  # for the head, then for the end
+        self._error: Exception | None = None
+        self._over = False  # nothing more will come
+
+    async def head(self) -> Exchange:
+        """Wait for the head."""
+        try:
+            await self._wait()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    async def read(self, limit: int) -> bytes:
+        pieces: list[bytes] = []
+        left = limit
+
+        def collect(data: bytes) -> None:
+            nonlocal left
+            left -= len(data)
+            if left < 0:
+                raise BadUpstream(f"the provider's answer is larger than {limit} bytes", code="too_large")
+            pieces.append(data)
+
+        await self.pipe(collect)
+        return b"".join(pieces)
+
+    async def pipe(self, sink: Sink) -> None:
+        coding = self.headers.get(b"content-encoding", b"identity")
+        try:
+            if coding.lower() != b"identity":
+                raise BadUpstream("the provider compressed its answer unasked", code="compressed")
+            self._sink = sink
+            if self._held:
+                held, self._held = self._held, b""
+                sink(held)
+            if self._sink is sink:  # it did not release the answer
+                self.resume()
+                await self._wait()
+        except BaseException:
+            self.close()
+            raise
+
+    async def _wait(self) -> None:
+        if not self._over:
+            self._waiter = asyncio.get_running_loop().create_future()
+            await self._waiter
+        if self._error is not None:
+            raise self._error
+
+    def pause(self) -> None:
+        self._connection.pause(self)
+
+    def resume(self) -> None:
+        self._connection.resume(self)
+
+    def release(self) -> None:
+        if not self._over:
+            self._sink = _refuse
+            self.resume()
+            self._connection.rest(GRACE)
+            self._wake()
+
+    def close(self) -> None:
+        if not self._over:
+            self._connection.end(None)
+
+    # The connection calls what follows.
+
+    def begin(self, status: int, headers: Mapping[bytes, bytes]) -> None:
+        self.status = status
+        self.headers = headers
+        self._wake()
+
+    def feed(self, data: bytes) -> None:
+        if self._sink is not None:
+            self._sink(data)
+        else:
+            self._held += data
+            if len(self._held) > HELD:
+                self.pause()
+
+    def end(self, error: Exception | None) -> None:
+        self._over = True
+        if self._sink is not _refuse:
+            self._error = error
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+
+def _refuse(_: bytes) -> None:
+    raise BadUpstream("the provider sent more than was wanted")
+
+
+class Connection(asyncio.Protocol):
+    """Serves one exchange at a time; bytes that no exchange asked for close it.
+
+    `on_free(connection, reusable)` is called once at the end of each exchange.
+    """
+
+    def __init__(self, on_free: Callable[[Connection, bool], None]) -> None:
+        loop = asyncio.get_running_loop()
+        self.now = loop.time
+        self._on_free = on_free
+        self._alarm = Alarm(loop, self._ring)
+        self._reader = Reader()
+        self._exchange: Exchange | None = None
+        self._paused = False
+        self._used = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._poll = select.poll()
+        self._poll.register(transport.get_extra_info("socket").fileno(), select.POLLIN)
+
+    def is_open(self) -> bool:
+        return not self._transport.is_closing()
+
+    def is_fit(self) -> bool:
+        """May an idle connection take a request? Not if any byte (or the end) waits to be read."""
+        return self.is_open() and not self._poll.poll(0)
+
+    def rest(self, seconds: float) -> None:
+        """Stay open for at most `seconds` from now."""
+        self._alarm.set(self.now() + seconds)
+
+    def start(self, head: bytes, body: bytes, deadlines: Deadlines) -> Exchange:
+        """Send a request. Wait for `Exchange.head` next."""
+        if self._used:
+            self._reader.reset()
+        exchange = self._exchange = Exchange(self, deadlines)
+        self._patience(deadlines.head, exchange)
+        self._transport.writelines((head, body))
+        return exchange
+
+    def data_received(self, data: bytes) -> None:
+        exchange, reader = self._exchange, self._reader
+        if exchange is None:
+            self._transport.abort()
+            return
+        body = reader.feed(data)
+        if not exchange.status and reader.status:
+            if self._transport.get_write_buffer_size():
+                reader.reusable = False  # it answered before it had the whole question
+            exchange.begin(reader.status, reader.headers)
+            self._patience(exchange.deadlines.first, exchange)
+        if body:
+            self._patience(exchange.deadlines.silence, exchange)
+            try:
+                exchange.feed(body)
+            except Exception as error:
+                self.end(error)
+        if exchange is not self._exchange:
+            return  # the sink ended it
+        if reader.complete:
+            self.end(None, reusable=reader.reusable)
+        elif reader.failure is not None:
+            self.end(reader.failure)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._alarm.stop()
+        if exc is None:
+            self._reader.close()
+        if self._reader.complete:
+            self.end(None)
+        elif self._reader.heard:
+            self.end(BadUpstream("the provider cut its answer", code="cut"))
+        else:
+            kind = StaleConnection if self._used else BadUpstream
+            self.end(kind("the provider closed the connection without an answer", code="closed"))
+
+    def end(self, error: Exception | None, *, reusable: bool = False) -> None:
+        """End the exchange, if there is one; unless `reusable`, close the socket at once."""
+        exchange = self._exchange
+        if not reusable:
+            self._transport.abort()
+        elif exchange is not None:
+            self.resume(exchange)
+        if exchange is not None:
+            self._exchange = None
+            self._used = True
+            exchange.end(error)
+            self._on_free(self, reusable)
+
+    def pause(self, exchange: Exchange) -> None:
+        if exchange is self._exchange and not self._paused:
+            self._paused = True
+            self._transport.pause_reading()
+            self._alarm.due = exchange.whole
+
+    def resume(self, exchange: Exchange) -> None:
+        if exchange is self._exchange and self._paused:
+            self._paused = False
+            self._transport.resume_reading()
+            self._patience(exchange.deadlines.silence, exchange)
+
+    def _patience(self, seconds: float, exchange: Exchange) -> None:
+        self._alarm.set(min(self.now() + seconds, exchange.whole))
+
+    def _ring(self) -> None:
+        exchange, phase = self._exchange, "head"
+        if exchange is not None and self.now() >= exchange.whole:
+            phase = "whole"
+        elif self._reader.status:
+            phase = "silence"
+        self.end(UpstreamTimeout(f"the provider took too long ({phase})", code=f"{phase}_timeout"))

@@ -1,0 +1,54 @@
+"""What the gateway asks of an upstream client; `net.client.Client` is ours, another can take its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Protocol
+
+from moongate.net.deadlines import Deadlines
+
+Headers = Iterable[tuple[bytes, bytes]]
+Sink = Callable[[bytes], None]
+
+
+class Response(Protocol):
+    """One answer whose head has come. Whoever holds it must end it: read, pipe, release or close.
+
+    Header names are lower-case; values of a repeated name are joined with a comma.
+    """
+
+    status: int
+    headers: Mapping[bytes, bytes]
+
+    async def read(self, limit: int) -> bytes:
+        """The whole body. Raises BadUpstream if it is cut, malformed or larger than `limit`."""
+
+    async def pipe(self, sink: Sink) -> None:
+        """Call `sink` with the body's bytes as they arrive, from the socket's own callback.
+
+        Returns at the end of the body, or after `release` or `close`. Raises BadUpstream
+        (UpstreamTimeout) if the body is cut (stalls), and whatever the sink raises. If the
+        caller is cancelled the socket closes at once.
+        """
+
+    def pause(self) -> None:
+        """Stop reading from the socket; the silence deadline rests."""
+
+    def resume(self) -> None:
+        """Read on."""
+
+    def release(self) -> None:
+        """Nothing more is wanted. The connection is kept only if the body ends without another byte."""
+
+    def close(self) -> None:
+        """Nothing more is wanted, now: an unfinished answer closes the socket. May be called twice."""
+
+
+class Upstream(Protocol):
+    """A client of one origin."""
+
+    async def send(self, method: str, path: str, headers: Headers, body: bytes, *, deadlines: Deadlines) -> Response:
+        """Send one request and wait for the answer's head. Raises BadUpstream or UpstreamTimeout."""
+
+    def close(self) -> None:
+        """Close what is idle now, and what is busy when its exchange ends."""

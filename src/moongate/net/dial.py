@@ -1,0 +1,150 @@
+"""From an origin to a connected socket: names, refused addresses, proxy, TLS."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import socket
+import ssl
+from base64 import b64encode
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from typing import Final
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from moongate.errors import BadUpstream, ConfigError, UpstreamTimeout
+from moongate.net.connection import Connection
+
+MAX_ADDRESSES: Final = 4  # of one name; each gets its share of the time
+MAX_PROXY_HEAD: Final = 16 * 1024
+# Unspecified, link-local, multicast and reserved networks, and the addresses at which clouds hand out secrets.
+RESERVED: Final = "0.0.0.0/8", "169.254.0.0/16", "224.0.0.0/3", "::", "fe80::/10", "ff00::/8"
+METADATA: Final = "100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254"
+REFUSED: Final = [ip_network(text) for text in RESERVED + METADATA]
+NAT64: Final = ip_network("64:ff9b::/96")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where an upstream is and how it is reached."""
+
+    host: str
+    port: int
+    tls: bool
+    ca_file: str | None = None  # instead of the system's certificates
+    proxy: str | None = None  # http://[user:password@]host[:port]
+
+    @classmethod
+    def parse(cls, url: str, *, ca_file: str | None = None, proxy: str | None = None) -> Origin:
+        """Read scheme, host and port of `url`; its path is left to the caller."""
+        try:
+            host, port, tls = _place(urlsplit(url), "http", "https")
+            if proxy is not None:
+                _place(urlsplit(proxy), "http")
+        except ValueError:  # the URL itself may hold a secret
+            raise ConfigError("not a URL of the form http(s)://host[:port] (a proxy's: http)") from None
+        return cls(host, port, tls, ca_file, proxy)
+
+    @property
+    def authority(self) -> str:
+        """Host and port, as in a CONNECT request."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+def _place(url: SplitResult, *schemes: str) -> tuple[str, int, bool]:
+    host, tls = url.hostname or "", url.scheme == "https"
+    if url.scheme not in schemes or not host or url.port == 0:
+        raise ValueError
+    return host if ":" in host else host.encode("idna").decode(), url.port or (443 if tls else 80), tls
+
+
+def is_refused(address: str) -> bool:
+    """True for an address that no provider has, also when it hides in IPv6. A name is no address."""
+    try:
+        ip: IPv4Address | IPv6Address = ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    if isinstance(ip, IPv6Address):
+        ip = IPv4Address(int(ip) & 0xFFFFFFFF) if ip in NAT64 else ip.ipv4_mapped or ip.sixtofour or ip
+    return any(ip in network for network in REFUSED)
+
+
+async def dial(origin: Origin, make: Callable[[], Connection], seconds: float) -> Connection:
+    """Connect within `seconds`. Raises UpstreamTimeout or BadUpstream."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await _dial(origin, make, seconds)
+    except TimeoutError:
+        raise UpstreamTimeout("no connection to the provider in time", code="connect_timeout") from None
+    except OSError as error:  # ssl.SSLError too
+        known = isinstance(error, ConnectionError) and error.errno and os.strerror(error.errno)
+        reason = getattr(error, "verify_message", None) or known or error.strerror or "failed"
+        raise BadUpstream(f"no connection to the provider: {reason}", code="connect") from None
+
+
+async def _dial(origin: Origin, make: Callable[[], Connection], seconds: float) -> Connection:
+    proxy = urlsplit(origin.proxy) if origin.proxy else None
+    host, port, _ = _place(proxy, "http") if proxy else (origin.host, origin.port, False)
+    sock = await _open(host, port, seconds, origin.host)
+    try:
+        if proxy is not None:
+            await _tunnel(sock, origin, proxy)
+        context = trust(origin.ca_file) if origin.tls else None
+        name = origin.host if origin.tls else None
+        loop = asyncio.get_running_loop()
+        return (await loop.create_connection(make, sock=sock, ssl=context, server_hostname=name))[1]
+    except BaseException:
+        sock.close()
+        raise
+
+
+@lru_cache
+def trust(ca_file: str | None) -> ssl.SSLContext:
+    """The TLS settings: certificates are verified, TLS 1.2 or newer. Made once: it reads a large file."""
+    context = ssl.create_default_context(cafile=ca_file)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(["http/1.1"])
+    return context
+
+
+async def _open(host: str, port: int, seconds: float, target: str) -> socket.socket:
+    loop = asyncio.get_running_loop()
+    found = (await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM))[:MAX_ADDRESSES]
+    if is_refused(target) or any(is_refused(str(address[0])) for *_, address in found):
+        raise BadUpstream("the provider's address is link-local or reserved", code="address_refused")
+    error = OSError()
+    for family, kind, protocol, _, address in found:
+        sock = socket.socket(family, kind, protocol)
+        sock.setblocking(False)
+        try:
+            async with asyncio.timeout(seconds / len(found)):
+                await loop.sock_connect(sock, address)
+            return sock
+        except OSError as caught:  # TimeoutError too
+            sock.close()
+            error = caught
+        except BaseException:
+            sock.close()
+            raise
+    raise error
+
+
+async def _tunnel(sock: socket.socket, origin: Origin, proxy: SplitResult) -> None:
+    """Ask the proxy for a raw connection to the origin. The proxy resolves the name."""
+    loop = asyncio.get_running_loop()
+    lines = [f"CONNECT {origin.authority} HTTP/1.1", f"Host: {origin.authority}"]
+    if proxy.username is not None:
+        user = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
+        lines.append(f"Proxy-Authorization: Basic {b64encode(user.encode()).decode()}")
+    await loop.sock_sendall(sock, "\r\n".join([*lines, "", ""]).encode("ascii"))
+    answer = b""
+    while b"\r\n\r\n" not in answer and len(answer) < MAX_PROXY_HEAD:
+        data = await loop.sock_recv(sock, 4096)
+        if not data:
+            break
+        answer += data
+    if not re.match(rb"HTTP/1\.[01] 200\b", answer) or answer.find(b"\r\n\r\n") != len(answer) - 4:
+        raise BadUpstream("the proxy refused a connection to the provider", code="proxy")
