@@ -1,7 +1,8 @@
 """JSON in and out. The only module that knows which JSON library is used.
 
 orjson does the work. Two things it refuses are ordinary on this wire: half of a surrogate pair (`"\\ud83d"`
-in one delta, `"\\ude00"` in the next) and integers beyond 64 bits; for those the standard library steps in.
+in one delta, `"\\ude00"` in the next) and integers beyond 64 bits; for those the standard library steps in. Both
+read deeper than they write, so what is nested very deeply is written here.
 """
 
 from __future__ import annotations
@@ -34,12 +35,48 @@ def dumps(value: Any) -> bytes:
     try:
         return orjson.dumps(value)
     except TypeError:
-        return json.dumps(value, separators=(",", ":")).encode("ascii")
+        try:
+            return json.dumps(value, separators=(",", ":")).encode("ascii")
+        except RecursionError:
+            return _dumps_deep(value)
 
 
 def dumps_text(value: Any) -> str:
     """`dumps`, as text."""
     return dumps(value).decode("utf-8")
+
+
+class _Written(str):
+    """Text that is JSON already."""
+
+    __slots__ = ()
+
+
+def _dumps_deep(value: Any) -> bytes:
+    """JSON of a value that is nested deeper than the libraries can follow: a stack of our own."""
+    parts: list[str] = []
+    waiting: list[Any] = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, _Written):
+            parts.append(item)
+        elif isinstance(item, dict):
+            waiting.append(_Written("}"))
+            for key, member in reversed(item.items()):
+                waiting += (member, _Written(f",{json.dumps(key)}:"))
+            if item:
+                waiting[-1] = _Written(waiting[-1][1:])
+            parts.append("{")
+        elif isinstance(item, list):
+            waiting.append(_Written("]"))
+            for member in reversed(item):
+                waiting += (member, _Written(","))
+            if item:
+                waiting.pop()
+            parts.append("[")
+        else:
+            parts.append(json.dumps(item))
+    return "".join(parts).encode("ascii")
 
 
 def object_of(data: bytes | str) -> JsonObject | None:

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from moongate.payload import dumps, dumps_text, loads, object_of
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(value=values)
+def test_what_is_written_is_read_back(value: object) -> None:
+    assert loads(dumps(value)) == value
+
+
+def test_compact_and_in_utf_8() -> None:
+    assert dumps({"a": [1, "é"]}) == b'{"a":[1,"\xc3\xa9"]}'
+    assert dumps_text({"a": "é"}) == '{"a":"é"}'
+
+
+@pytest.mark.parametrize("text", ['"\\ud83d"', "123456789012345678901234567890", '{"a":-98765432109876543210}'])
+def test_what_one_library_refuses_the_other_takes(text: str) -> None:
+    assert loads(dumps(loads(text))) == loads(text)
+
+
+@pytest.mark.parametrize("text", ["", "{", "NaN", "[Infinity]", "-Infinity", "'a'", "[" * 100_000, b'"\xff"'])
+def test_anything_else_is_a_value_error(text: str) -> None:
+    with pytest.raises(ValueError):
+        loads(text)
+
+
+@pytest.mark.parametrize("depth", [200, 300, 990, 1000, 1020])
+def test_whatever_can_be_read_can_be_written(depth: int) -> None:
+    text = '{"k":[1,{},[],' * (depth // 2) + '"x"' + ',null],"l":2}' * (depth // 2)
+    assert dumps(loads(text)) == text.encode()
+
+
+def test_an_object_or_nothing() -> None:
+    assert object_of('{"a":1}') == {"a": 1}
+    assert object_of("[1]") is None
+    assert object_of("oops") is None
