@@ -1,0 +1,110 @@
+"""Any JSON Schema → Moonshot's flavour of it (section 10). What that cannot say becomes wider, never narrower."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from moongate.errors import BadRequest
+from moongate.kimi.schema.conjuncts import Conjuncts
+from moongate.kimi.schema.merging import either, types_of
+from moongate.kimi.schema.references import References
+from moongate.kimi.schema.walk import MAX_LEVELS, Walk
+from moongate.kimi.schema.words import MAX_DEPTH, MAX_PROPERTY_KEYS, MAX_SIZE, ROOT_WORDS, WORDS_OF
+from moongate.payload import JsonObject, dumps
+
+# A schema beyond the host's limits is sent with less detail far from its root, until it fits.
+DEPTHS: Final = (MAX_DEPTH, 8, 4, 2, 1)
+MAX_NESTING: Final = 2 * MAX_LEVELS + 40  # of JSON; the walk never looks deeper
+
+
+def normalise_schema(parameters: Any, *, tool: str = "") -> JsonObject:
+    """The `parameters` of a tool as Moonshot takes them; the same object if they are good, never changed in place.
+
+    Raises BadRequest, with the tool and the place in it, for a remote reference, for `parameters` that are no
+    schema, and for a schema that stays too large even without its depths.
+    """
+    if parameters is None or parameters is True or parameters in ({}, []):
+        return {"type": "object", "properties": {}}
+    if not isinstance(parameters, dict):
+        raise BadRequest(f"tool {tool!r}: the parameters are no JSON Schema object", path="parameters")
+    try:
+        return _fitted(parameters, tool)
+    except RecursionError:
+        return _fitted(_cut(parameters), tool)
+
+
+def _fitted(parameters: JsonObject, tool: str) -> JsonObject:
+    for depth in DEPTHS:
+        result, keys = _normalised(parameters, tool, depth)
+        if keys <= MAX_PROPERTY_KEYS and len(dumps(result)) <= MAX_SIZE:
+            return result
+    raise BadRequest(
+        f"tool {tool!r}: the parameters are too large ({MAX_SIZE} bytes, {MAX_PROPERTY_KEYS} properties)",
+        path="parameters",
+    )
+
+
+def _normalised(root: JsonObject, tool: str, max_depth: int) -> tuple[JsonObject, int]:
+    references = References(root, tool)
+    conjuncts = Conjuncts(references)
+    walk = Walk(references, conjuncts, max_depth)
+    if root.get("type") == "object" and ROOT_WORDS.issuperset(root):
+        result = walk.root(root, set())
+    else:
+        words, followed = _alternative(root, conjuncts, set())
+        if not types_of(root.get("type")):
+            words = {"properties": {}, **words}
+        kept = {word: value for word, value in words.items() if word in WORDS_OF["object"] and word != "type"}
+        result = walk.root({"type": "object", **kept}, followed)
+    return _with_definitions(result, references, walk), walk.keys
+
+
+def _alternative(schema: Any, conjuncts: Conjuncts, inside: set[str]) -> tuple[JsonObject, set[str]]:
+    """One reading of the root as one object: references are followed, a union is merged."""
+    place = conjuncts.follow(schema, inside)
+    branches = place.words.get("anyOf")
+    if branches is None:
+        return place.words, place.followed
+    inside = inside | place.followed
+    alternatives = []
+    for branch in branches:
+        words, _ = _alternative(branch, conjuncts, inside)
+        types = types_of(words.get("type"))
+        if branch is not False and (not types or "object" in types):
+            alternatives.append(words)
+    own = {word: value for word, value in place.words.items() if word != "anyOf"}
+    return (either(own, alternatives) if alternatives else own), place.followed
+
+
+def _with_definitions(result: JsonObject, references: References, walk: Walk) -> JsonObject:
+    definitions: JsonObject = {}
+    changed = False
+    while pending := references.definitions(len(definitions)):
+        for name, target in pending:
+            definitions[name] = walk.definition(target)
+            changed = changed or definitions[name] is not target.schema
+    given = result.get("$defs")
+    if not definitions:
+        return result if given is None else {word: value for word, value in result.items() if word != "$defs"}
+    if not changed and given is not None and given.keys() == definitions.keys():
+        return result
+    return {**result, "$defs": definitions}
+
+
+def _cut(value: Any) -> Any:
+    """A copy in which nothing is nested deeper than the walk looks."""
+    top: list[Any] = [None]
+    waiting: list[tuple[Any, Any, Any, int]] = [(value, top, 0, 0)]
+    while waiting:
+        here, parent, place, nesting = waiting.pop()
+        new: Any = here
+        if nesting > MAX_NESTING and isinstance(here, (dict, list)):
+            new = {}
+        elif isinstance(here, dict):
+            new = dict.fromkeys(here)
+            waiting += [(inner, new, name, nesting + 1) for name, inner in here.items()]
+        elif isinstance(here, list):
+            new = [None] * len(here)
+            waiting += [(inner, new, index, nesting + 1) for index, inner in enumerate(here)]
+        parent[place] = new
+    return top[0]

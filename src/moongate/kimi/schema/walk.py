@@ -1,0 +1,224 @@
+"""The walk over a schema, below the root: every part becomes one that Moonshot takes, or stays the same object."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from moongate.kimi.schema.conjuncts import Conjuncts, Place
+from moongate.kimi.schema.mending import enum_types, fitting_values, mended, with_known_required, without
+from moongate.kimi.schema.merging import plain, together, types_of
+from moongate.kimi.schema.references import References, Target
+from moongate.kimi.schema.words import (
+    ANNOTATIONS,
+    MAX_BRANCHES,
+    SIX_TYPES,
+    UNION_WORDS,
+    WORDS_OF,
+    anything,
+)
+from moongate.payload import JsonObject, dumps
+
+MAX_LEVELS: Final = 100  # of any nesting; keeps the recursion far from Python's limit
+
+_CONST_WORDS: Final = frozenset({"type", "enum", *ANNOTATIONS})
+_SILENT: Final = frozenset({"type", "default"})  # words of a scalar whose value needs no look
+_TEXTS: Final = frozenset({"title", "description"})
+
+
+class Walk:
+    """One walk. `keys` counts the properties that were written; objects deeper than `max_depth` lose theirs."""
+
+    def __init__(self, references: References, conjuncts: Conjuncts, max_depth: int) -> None:
+        self._references = references
+        self._conjuncts = conjuncts
+        self._max_depth = max_depth
+        self._inside: set[str] = set()
+        self.keys = 0
+
+    def definition(self, target: Target) -> JsonObject:
+        """The schema that is sent for a definition."""
+        self._inside = {target.key}
+        return anything() if self._loops(target) else self.value(target.schema, 0, 0)
+
+    def root(self, schema: JsonObject, inside: set[str]) -> JsonObject:
+        """The schema that is sent for the root, which is an object with the words of one."""
+        self._inside = inside
+        return self._object(schema, 0, 0)
+
+    def _loops(self, target: Target) -> bool:
+        """Does this reference lead to references only, and back to itself?"""
+        seen: set[str] = set()
+        here: Target | None = target
+        while here is not None and not here.is_root:
+            if here.key in seen:
+                return True
+            seen.add(here.key)
+            schema = here.schema
+            leads_on = isinstance(schema, dict) and ("$ref" in schema or "allOf" in schema)
+            here = self._conjuncts.at(schema, seen).bare if leads_on else None
+        return False
+
+    def value(self, schema: Any, depth: int, level: int) -> JsonObject:
+        """The schema that is sent for `schema`; the same object if it is good."""
+        if schema.__class__ is not dict or level > MAX_LEVELS:
+            return anything()
+        kind = schema.get("type")
+        if kind.__class__ is str:
+            words = WORDS_OF.get(kind)
+            if words is not None and words.issuperset(schema):
+                return self._typed(schema, kind, depth, level)
+        elif kind is None and "anyOf" in schema and UNION_WORDS.issuperset(schema):
+            branches = schema["anyOf"]
+            if branches.__class__ is list and 0 < len(branches) <= MAX_BRANCHES and not _are_consts(branches):
+                return self._union(schema, depth, level)
+        return self._rewritten(schema, depth, level)
+
+    def _typed(self, schema: JsonObject, kind: str, depth: int, level: int) -> JsonObject:
+        """A schema with one type and only words of that type."""
+        if kind == "object":
+            return self._object(schema, depth, level)
+        for word, value in schema.items():
+            if word in _SILENT or (word in _TEXTS and value.__class__ is str):
+                continue
+            break
+        else:
+            return schema
+        if kind == "array" and "items" in schema:
+            schema = self._array(schema, depth, level)
+        return mended(schema, kind)
+
+    def _object(self, schema: JsonObject, depth: int, level: int) -> JsonObject:
+        news: JsonObject = {}
+        properties = schema.get("properties")
+        if properties.__class__ is dict:
+            if depth >= self._max_depth and properties:
+                return mended(without(schema, "properties", "required", "additionalProperties"), "object")
+            self.keys += len(properties)
+            for name, inner in properties.items():
+                new = self.value(inner, depth + 1, level + 1)
+                if new is not inner:
+                    news[name] = new
+            if news:
+                properties = {name: news.get(name, inner) for name, inner in properties.items() if inner is not False}
+                schema = {**schema, "properties": properties}
+        elif properties == []:  # an empty object, as PHP writes it
+            schema = {**schema, "properties": {}}
+        elif "properties" in schema:
+            schema = without(schema, "properties")
+        if "required" in schema:
+            schema = with_known_required(schema)
+        others = schema.get("additionalProperties", True)
+        if others.__class__ is dict:
+            new = self.value(others, depth, level + 1) if others else others
+            if new is not others:
+                schema = {**schema, "additionalProperties": new}
+        elif others.__class__ is not bool:
+            schema = without(schema, "additionalProperties")
+        return mended(schema, "object")
+
+    def _array(self, schema: JsonObject, depth: int, level: int) -> JsonObject:
+        if schema["items"].__class__ is list:
+            schema = plain(schema)
+        items = schema.get("items", False)
+        if items is False:
+            return without(schema, "items")
+        new = self.value(items, depth, level + 1)
+        return schema if new is items else {**schema, "items": new}
+
+    def _union(self, schema: JsonObject, depth: int, level: int) -> JsonObject:
+        """An `anyOf` with nothing beside it but annotations."""
+        branches = schema["anyOf"]
+        news = [self.value(branch, depth, level + 1) for branch in branches if branch is not False]
+        if not news:
+            schema = {**schema, **anything()}
+        elif len(news) != len(branches) or any(new is not old for new, old in zip(news, branches, strict=True)):
+            schema = {**schema, "anyOf": news}
+        return mended(schema)
+
+    def _rewritten(self, schema: JsonObject, depth: int, level: int) -> JsonObject:
+        place = self._conjuncts.at(schema, self._inside)
+        if place.bare is not None:
+            return self._reference(schema, place, depth, level)
+        added = place.followed - self._inside
+        self._inside |= added
+        result = self._worded(place.words, depth, level)
+        self._inside -= added
+        return result
+
+    def _reference(self, schema: JsonObject, place: Place, depth: int, level: int) -> JsonObject:
+        target = place.bare
+        assert target is not None
+        inlined = place.affordable and target.key not in self._inside and not self._references.is_definition(target)
+        if inlined and self._conjuncts.afford(self._conjuncts.cost(target)):
+            self._inside.add(target.key)
+            result = self.value(target.schema, depth, level + 1)
+            self._inside.discard(target.key)
+            return result
+        text = self._references.keep(target)
+        notes: JsonObject = {word: place.words[word] for word in ANNOTATIONS if word in place.words}
+        if notes:
+            return mended({"anyOf": [{"$ref": text}], **notes})
+        return schema if schema == {"$ref": text} else {"$ref": text}
+
+    def _worded(self, words: JsonObject, depth: int, level: int) -> JsonObject:
+        """Words that hold together → a schema with one type, or a union."""
+        branches = words.get("anyOf")
+        if branches is not None and not _are_consts(branches):
+            return self._spread(words, branches, depth, level)
+        if branches is not None:
+            words = _enumerated(words, branches)
+        types = types_of(words.get("type"))
+        if not types:
+            types = enum_types(words.get("enum")) or _implied_types(words) or list(SIX_TYPES)
+        if len(types) == 1:
+            return self._typed(_of_type(words, types[0]), types[0], depth, level)
+        notes: JsonObject = {word: words[word] for word in ANNOTATIONS if word in words}
+        bare = without(words, *ANNOTATIONS)
+        if "enum" in bare:
+            possible = [kind for kind in types if kind == "null" or fitting_values(bare["enum"], kind)]
+            types = possible or types
+        return mended({**notes, "anyOf": [self._typed(_of_type(bare, kind), kind, depth, level + 1) for kind in types]})
+
+    def _spread(self, words: JsonObject, branches: list[Any], depth: int, level: int) -> JsonObject:
+        """Words beside an `anyOf` move into its branches; a branch that has a type keeps its own."""
+        union = {word: words[word] for word in UNION_WORDS if word in words}
+        if len(branches) > MAX_BRANCHES:
+            return mended({**union, **anything()})
+        moved = without(words, *UNION_WORDS)
+        if moved.keys() > {"type"} and not self._conjuncts.afford(len(dumps(moved)) * len(branches)):
+            moved = {"type": moved["type"]} if "type" in moved else {}
+        union["anyOf"] = [_joined(branch, moved) for branch in branches]
+        return self._union(union, depth, level)
+
+
+def _joined(branch: Any, moved: JsonObject) -> Any:
+    if branch is False:
+        return False
+    if isinstance(branch, dict) and ("$ref" in branch or types_of(branch.get("type"))):
+        moved = without(moved, "type")
+    return {"allOf": [branch, moved]} if moved else branch
+
+
+def _of_type(words: JsonObject, kind: str) -> JsonObject:
+    known = WORDS_OF[kind]
+    return {"type": kind, **{word: value for word, value in words.items() if word in known and word != "type"}}
+
+
+def _implied_types(words: JsonObject) -> list[str]:
+    implied = ["object"] if isinstance(words.get("properties"), dict) else []
+    return [*implied, "array"] if "items" in words else implied
+
+
+def _are_consts(branches: list[Any]) -> bool:
+    return all(
+        branch.__class__ is dict and "const" in branch and _CONST_WORDS.issuperset(plain(branch)) for branch in branches
+    )
+
+
+def _enumerated(words: JsonObject, branches: list[Any]) -> JsonObject:
+    """A union of consts as an enum. A null among them is a type of its own, since enums cannot have it."""
+    values = [branch["const"] for branch in branches]
+    enumerated = together([without(words, "anyOf"), {"enum": values}])
+    if None in values and not types_of(words.get("type")):
+        enumerated["type"] = [*dict.fromkeys([*enum_types(values), "null"])]
+    return enumerated
