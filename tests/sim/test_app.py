@@ -57,7 +57,8 @@ def test_usage_comes_when_asked_for_or_in_the_choices() -> None:
     assert odd[-1]["choices"][0]["usage"]["total_tokens"] > 0
     whole = document(ask(Vendor(), "kimi-k2-sim-usage-in-choices"))
     assert "usage" not in whole
-    assert whole["choices"][0]["usage"]["cached_tokens"] >= 0
+    assert whole["choices"][0]["usage"]["prompt_tokens_details"]["cached_tokens"] >= 0
+    assert document(ask(Vendor("moonshot"), "kimi-k2-sim"))["usage"]["cached_tokens"] >= 0
 
 
 @pytest.mark.parametrize(("row", "asked", "kind"), [("document", True, "json"), ("stream", False, "event-stream")])

@@ -131,7 +131,7 @@ def _whole(body: JsonObject, behaviour: Behaviour) -> Response:
         for n, turn in enumerate(turns)
     ]
     answer = _envelope(body, "chat.completion") | {"choices": choices}
-    usage = _usage(body, turns)
+    usage = _usage(body, turns, behaviour.host)
     if behaviour.usage == "choices":
         choices[0]["usage"] = usage
     else:
@@ -167,7 +167,7 @@ def _chunks(body: JsonObject, behaviour: Behaviour) -> Iterator[JsonObject]:
     envelope = _envelope(body, "chat.completion.chunk")
     turns = [next_turn(body, behaviour, choice) for choice in range(choices_asked(body))]
     streams: list[Iterator[JsonObject] | None] = [deltas(turn, behaviour) for turn in turns]
-    usage = _usage(body, turns)
+    usage = _usage(body, turns, behaviour.host)
     while any(stream is not None for stream in streams):
         for n, stream in enumerate(streams):
             if stream is None:
@@ -190,16 +190,18 @@ def _envelope(body: JsonObject, kind: str) -> JsonObject:
     return {"id": f"chatcmpl-{mark}", "object": kind, "created": CREATED, "model": body.get("model")}
 
 
-def _usage(body: JsonObject, turns: Sequence[Turn]) -> JsonObject:
+def _usage(body: JsonObject, turns: Sequence[Turn], host: str) -> JsonObject:
     """Counts that are plausible and always the same: four characters a token."""
     prompt = max(1, len(dumps(body.get("messages"))) // 4)
     made = sum(len(t.text) + len(t.reasoning) + sum(len(c.arguments) for c in t.calls) for t in turns)
     completion = max(1, made // 4)
+    cached = {"cached_tokens": prompt // 2}
     return {
         "prompt_tokens": prompt,
         "completion_tokens": completion,
         "total_tokens": prompt + completion,
-        "cached_tokens": prompt // 2,
+        # Moonshot puts it directly into usage, the others where OpenAI does.
+        **(cached if host == "moonshot" else {"prompt_tokens_details": cached}),
     }
 
 
