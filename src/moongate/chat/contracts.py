@@ -69,11 +69,19 @@ class Dialect(Protocol):
         """The front's request → a chat request. Raises BadRequest with the path of the culprit."""
         ...
 
+    def left_out(self, body: JsonObject) -> Sequence[Note]:
+        """What of a good request does not reach the model."""
+        ...
+
     def encode(self, reply: JsonObject, asked: JsonObject) -> JsonObject:
         """A whole chat completion → the front's answer."""
         ...
 
     def encoder(self, asked: JsonObject) -> Encoder: ...
+
+    def told(self, error: GatewayError) -> GatewayError:
+        """The error as this front's clients understand it best; its status is the answer's status."""
+        ...
 
     def error(self, error: GatewayError) -> JsonObject:
         """The body of an error answer."""
@@ -81,6 +89,10 @@ class Dialect(Protocol):
 
     def error_event(self, error: GatewayError) -> bytes:
         """The same in the middle of a stream: one terminal event."""
+        ...
+
+    def failed_stream(self, error: GatewayError, asked: JsonObject) -> bytes | None:
+        """For an error before the stream that clients understand only inside one: that stream (status 200)."""
         ...
 
     def keep_alive(self) -> bytes:

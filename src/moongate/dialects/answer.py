@@ -1,0 +1,131 @@
+"""What a chat answer says, read the same way from a chunk's delta and from a whole message."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from moongate.chat.items import Chunk
+from moongate.payload import JsonObject, dumps_text
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Who answers: the provider's id of the answer, its model and when it was made."""
+
+    id: str
+    model: str
+    created: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """How the answer ended. `stop` is the stop text that ended it, where the provider told it."""
+
+    reason: str
+    stop: str | None
+    usage: JsonObject | None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """The provider's token counts. `prompt` includes what was `cached`, `completion` includes the reasoning."""
+
+    prompt: int
+    cached: int
+    completion: int
+    reasoning: int
+
+
+def head_of(payload: JsonObject) -> Head:
+    """What the first chunk, or the whole answer, says about itself."""
+    given, model = payload.get("id"), payload.get("model")
+    return Head(
+        given if isinstance(given, str) else "",
+        model if isinstance(model, str) else "",
+        count_of(payload.get("created")),
+    )
+
+
+def usage_of(usage: JsonObject | None) -> Usage:
+    """The counts of a chat `usage` object; what is missing counts as nothing."""
+    usage = usage or {}
+    prompt_details, completion_details = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
+    cached = prompt_details.get("cached_tokens") if isinstance(prompt_details, dict) else usage.get("cached_tokens")
+    reasoning = completion_details.get("reasoning_tokens") if isinstance(completion_details, dict) else 0
+    prompt = count_of(usage.get("prompt_tokens"))
+    return Usage(
+        prompt=prompt,
+        cached=min(count_of(cached), prompt),
+        completion=count_of(usage.get("completion_tokens")),
+        reasoning=count_of(reasoning),
+    )
+
+
+def count_of(value: Any) -> int:
+    """A number that cannot be trusted to be one."""
+    return int(value) if isinstance(value, int | float) and value > 0 else 0
+
+
+def first_choice(payload: JsonObject) -> JsonObject | None:
+    """The choice with index 0. The fronts that read this know no other."""
+    choices = payload.get("choices")
+    if not choices or not isinstance(choices, list):
+        return None
+    for choice in choices:
+        if isinstance(choice, dict) and not choice.get("index"):
+            return choice
+    return None
+
+
+def whole_chunk(reply: JsonObject) -> Chunk:
+    """A whole completion as the one chunk of a stream that says everything at once."""
+    choice = first_choice(reply) or {}
+    message = choice.get("message")
+    delta = dict(message) if isinstance(message, dict) else {}
+    if isinstance(calls := delta.get("tool_calls"), list):
+        delta["tool_calls"] = [{**call, "index": at} for at, call in enumerate(calls) if isinstance(call, dict)]
+    return Chunk.of({**reply, "choices": [{**choice, "delta": delta}]})
+
+
+def reasoning_of(delta: JsonObject) -> str:
+    """The reasoning in a delta or message, whatever field the provider uses."""
+    for name in ("reasoning_content", "reasoning"):
+        text = delta.get(name)
+        if text and isinstance(text, str):
+            return text
+    details = delta.get("reasoning_details")
+    return texts_of(details) if details else ""
+
+
+def text_of(delta: JsonObject) -> str:
+    """The visible text of a delta or message: a string or parts; a refusal counts as text."""
+    content = delta.get("content") or delta.get("refusal")
+    if isinstance(content, str):
+        return content
+    return texts_of(content) if content else ""
+
+
+def texts_of(parts: Any) -> str:
+    """The `text` members of a list of parts, joined."""
+    if not isinstance(parts, list):
+        return ""
+    texts = (part.get("text") for part in parts if isinstance(part, dict))
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def arguments_of(function: JsonObject) -> str:
+    """A call's arguments as JSON text, also where the provider sent an object."""
+    arguments = function.get("arguments")
+    if isinstance(arguments, str):
+        return arguments
+    return "" if arguments is None else dumps_text(arguments)
+
+
+def stop_of(choice: JsonObject) -> str | None:
+    """The stop text that ended the choice: `stop_reason` (vLLM) or `matched_stop` (SGLang), if it is a text."""
+    for name in ("stop_reason", "matched_stop"):
+        text = choice.get(name)
+        if text and isinstance(text, str):
+            return text
+    return None

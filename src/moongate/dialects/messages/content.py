@@ -1,0 +1,113 @@
+"""Anthropic's content blocks → chat content. What has no counterpart there becomes text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from moongate.errors import BadRequest
+from moongate.payload import JsonObject, dumps_text
+
+REDACTED: Final = "[redacted thinking]"  # stands for thinking that only its maker can read
+
+# Written by Claude Code as its first system block: for Anthropic's books, and different in every version.
+_BILLING: Final = "x-anthropic-billing-header:"
+
+
+def blocks_of(content: Any, path: str) -> list[JsonObject]:
+    """A message's content as blocks. Raises BadRequest if it is neither a text nor a list of blocks."""
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    if content is None:
+        return []
+    if not isinstance(content, list):
+        raise BadRequest("must be a text or a list of blocks", path=path)
+    for index, block in enumerate(content):
+        if not isinstance(block, dict):
+            raise BadRequest("must be an object", path=f"{path}[{index}]")
+    return content
+
+
+def is_billing(block: JsonObject) -> bool:
+    """Is it a line for the vendor's books, no part of the prompt?"""
+    text = block.get("text")
+    return isinstance(text, str) and text.startswith(_BILLING)
+
+
+def parts_of(blocks: Iterable[JsonObject]) -> list[JsonObject]:
+    """The chat parts of blocks, empty texts left out."""
+    parts = (part_of(block) for block in blocks)
+    return [part for part in parts if part.get("text") != ""]
+
+
+def joined(parts: list[JsonObject], glue: str = "\n") -> str | list[JsonObject]:
+    """One text where every part is text (all hosts read that), else the parts."""
+    if all(part["type"] == "text" for part in parts):
+        return glue.join(part["text"] for part in parts)
+    return parts
+
+
+def part_of(block: JsonObject) -> JsonObject:
+    """The chat part of one block."""
+    kind = block.get("type")
+    if kind == "image":
+        return _image(block)
+    if kind == "text" and isinstance(block.get("text"), str):
+        return {"type": "text", "text": block["text"]}
+    if kind == "document":
+        return {"type": "text", "text": _document(block)}
+    if kind == "search_result":
+        return {"type": "text", "text": _titled(block, block.get("source"), block.get("content"))}
+    if kind == "tool_reference" and isinstance(block.get("tool_name"), str):
+        return {"type": "text", "text": f"Tool {block['tool_name']} is available."}
+    return {"type": "text", "text": unknown_text(block)}
+
+
+def unknown_text(block: JsonObject) -> str:
+    """A block nobody here knows, readable for the model: its JSON without what only caches need."""
+    return dumps_text({key: value for key, value in block.items() if key != "cache_control"})
+
+
+def _image(block: JsonObject) -> JsonObject:
+    source = block.get("source")
+    if isinstance(source, dict):
+        if source.get("type") == "url" and isinstance(source.get("url"), str):
+            return {"type": "image_url", "image_url": {"url": source["url"]}}
+        if isinstance(source.get("data"), str):
+            media = source.get("media_type") or "image/png"
+            return {"type": "image_url", "image_url": {"url": f"data:{media};base64,{source['data']}"}}
+    return {"type": "text", "text": unknown_text(block)}
+
+
+def _document(block: JsonObject) -> str:
+    """A document's text; for one that has none to read, what it is."""
+    source = block.get("source")
+    if not isinstance(source, dict):
+        return unknown_text(block)
+    kind = source.get("type")
+    if kind == "text" and isinstance(source.get("data"), str):
+        return _titled(block, None, source["data"])
+    if kind == "content":
+        return _titled(block, None, source.get("content"))
+    if kind == "url":
+        return _titled(block, source.get("url"), "")
+    return _titled(block, None, f"[{source.get('media_type') or 'a file'}: its content cannot be read here]")
+
+
+def _titled(block: JsonObject, source: Any, content: Any) -> str:
+    """Title, context and source of a document, each on its line, and its text."""
+    if isinstance(content, list):
+        texts = (part.get("text") for part in content if isinstance(part, dict))
+        content = "\n".join(text for text in texts if isinstance(text, str))
+    lines = (block.get("title"), block.get("context"), source, content)
+    return "\n".join(line for line in lines if line and isinstance(line, str))
+
+
+def result_content(block: JsonObject, path: str) -> str | list[JsonObject]:
+    """What a tool said, for a tool message. Chat has no mark for an error, so the text says it."""
+    parts = parts_of(blocks_of(block.get("content"), f"{path}.content"))
+    if block.get("is_error"):
+        first = parts[0].get("text", "") if parts else ""
+        if "error" not in first[:32].lower():
+            parts.insert(0, {"type": "text", "text": "Error"})
+    return joined(parts)

@@ -1,0 +1,61 @@
+"""A prompt that is too long for the model, in whatever words the provider says so.
+
+Agents make room (compact their history) only if they hear the words that their own vendor uses; each front says
+them its way (`told`).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from moongate.errors import BadRequest, BadUpstream, GatewayError
+
+CODE: Final = "context_length_exceeded"
+
+# Too many requests, no money, no rights: these speak of limits and tokens as well, and mean something else.
+_OTHER_STATUS: Final = frozenset({401, 402, 403, 404, 408, 429})
+
+_WORDS: Final = re.compile(
+    r"context[ _-]?(?:length|window|size|limit)"
+    r"|prompt (?:is )?too (?:long|large)"
+    r"|(?:max|maximum)[ _](?:model|input|prompt|sequence|seq|allowed)[ _](?:len|length|tokens?)"
+    r"|exceed(?:s|ed|ing)? (?:the )?(?:model(?:'s)?|maximum) (?:maximum )?(?:input |prompt )?(?:token|length)"
+    r"|longer than the (?:maximum )?(?:model|context|allowed)"
+    r"|too many (?:input |prompt )?tokens"
+    r"|(?:input|prompt)[ _]?(?:token)?s? (?:length |count )?(?:exceeds|is longer|is too long)"
+    r"|reduce the length of the (?:messages|prompt|input)"
+    r"|`?inputs`? tokens \+ `?max_new_tokens`? must be",
+    re.IGNORECASE,
+)
+_NUMBER: Final = re.compile(r"(?<![\w.])\d[\d,_]{2,}(?![\w.]*\w)")
+
+
+@dataclass(frozen=True, slots=True)
+class Overflow:
+    """How long the prompt was and how long it may be, where the provider told both."""
+
+    message: str
+    asked: int | None = None
+    limit: int | None = None
+
+
+def overflow_of(error: GatewayError) -> Overflow | None:
+    """The overflow that a provider's error means, or None if it means anything else."""
+    if not isinstance(error, BadUpstream):
+        return None
+    if error.code != CODE and (error.status in _OTHER_STATUS or not _WORDS.search(error.message)):
+        return None
+    # Every wording names the limit and a larger number that was asked for; prices and dates are not in them.
+    numbers = [int(re.sub(r"[,_]", "", number)) for number in _NUMBER.findall(error.message)]
+    if len(numbers) >= 2 and max(numbers) > numbers[0]:
+        return Overflow(error.message, asked=max(numbers), limit=numbers[0])
+    if len(numbers) >= 2 and numbers[0] > numbers[1]:
+        return Overflow(error.message, asked=numbers[0], limit=numbers[1])
+    return Overflow(error.message)
+
+
+def as_bad_request(error: GatewayError, message: str) -> BadRequest:
+    """The overflow as the client's own vendor tells it: a 400 with the code."""
+    return BadRequest(message, code=CODE, retry_after=error.retry_after)

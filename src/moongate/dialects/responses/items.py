@@ -1,0 +1,143 @@
+"""The input items of a Responses request → chat messages.
+
+Everything that the assistant said or did between two inputs of others (reasoning, text, calls, in whatever order the
+client replays them) is one chat message, so that the results follow their calls.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from moongate.chat.contracts import Note
+from moongate.dialects.responses.content import chat_content
+from moongate.dialects.responses.reasoning import reasoning_text
+from moongate.dialects.responses.tools import Kind, Toolbox
+from moongate.errors import BadRequest
+from moongate.payload import JsonObject, dumps_text
+
+_ROLES: Final = {"user": "user", "system": "system", "developer": "system"}
+_OUTPUTS: Final = frozenset(
+    {"function_call_output", "custom_tool_call_output", "local_shell_call_output", "tool_search_output"}
+)
+_CALLS: Final[dict[str, Kind]] = {
+    "function_call": "function",
+    "custom_tool_call": "custom",
+    "local_shell_call": "local_shell",
+    "tool_search_call": "tool_search",
+}
+
+
+def chat_messages(body: JsonObject, box: Toolbox) -> list[JsonObject]:
+    """`instructions` and `input` as chat messages. Raises BadRequest with the path of the culprit."""
+    conversation = _Conversation(box)
+    instructions = body.get("instructions")
+    if isinstance(instructions, str):
+        conversation.says("system", instructions)
+    elif instructions is not None:
+        _read_all(instructions, "instructions", conversation)
+    given = body.get("input")
+    if isinstance(given, str):
+        conversation.says("user", given)
+    elif given is not None or not conversation.messages:
+        _read_all(given, "input", conversation)
+    return conversation.messages
+
+
+def left_out_items(body: JsonObject, box: Toolbox) -> list[Note]:
+    """One note per item that has no place in a chat request."""
+    conversation = _Conversation(box)
+    if isinstance(body.get("input"), list):
+        _read_all(body["input"], "input", conversation)
+    return conversation.left_out
+
+
+def _read_all(items: Any, path: str, conversation: _Conversation) -> None:
+    if not isinstance(items, list):
+        raise BadRequest("must be a text or a list of items", path=path)
+    for index, item in enumerate(items):
+        if not isinstance(item, dict):
+            raise BadRequest("must be an object", path=f"{path}[{index}]")
+        conversation.read(item, f"{path}[{index}]")
+
+
+class _Conversation:
+    """The chat messages so far. `_turn` is the assistant's, as long as nobody else spoke."""
+
+    def __init__(self, box: Toolbox) -> None:
+        self._box = box
+        self.messages: list[JsonObject] = []
+        self.left_out: list[Note] = []
+        self._turn: JsonObject | None = None
+
+    def says(self, role: str, content: str | list[JsonObject]) -> None:
+        self._turn = None
+        self.messages.append({"role": role, "content": content})
+
+    def read(self, item: JsonObject, path: str) -> None:
+        kind = item.get("type") or ("message" if "role" in item else "item_reference")
+        if kind == "message":
+            self._message(item, path)
+        elif kind == "reasoning":
+            self._reason(reasoning_text(item))
+        elif kind in _OUTPUTS:
+            self._result(item, path)
+        elif kind in _CALLS:
+            self._assistant().setdefault("tool_calls", []).append(_call_of(item, _CALLS[kind], self._box, path))
+        elif kind != "additional_tools":  # those are offered, see tools.py
+            self.left_out.append(Note("parameter", path, before=kind))
+
+    def _message(self, item: JsonObject, path: str) -> None:
+        role = item.get("role")
+        content = chat_content(item.get("content"), f"{path}.content")
+        if role == "assistant":
+            self._say(content if isinstance(content, str) else dumps_text(content))
+        elif role in _ROLES:
+            self.says(_ROLES[role], content)
+        else:
+            raise BadRequest("must be user, assistant, system or developer", path=f"{path}.role")
+
+    def _assistant(self) -> JsonObject:
+        if self._turn is None:
+            self._turn = {"role": "assistant", "content": None}
+            self.messages.append(self._turn)
+        return self._turn
+
+    def _say(self, text: str) -> None:
+        turn = self._assistant()
+        turn["content"] = f"{turn['content']}\n\n{text}" if turn["content"] and text else turn["content"] or text
+
+    def _reason(self, text: str) -> None:
+        if text:
+            turn = self._assistant()
+            turn["reasoning_content"] = turn.get("reasoning_content", "") + text
+
+    def _result(self, item: JsonObject, path: str) -> None:
+        call = item.get("call_id") or item.get("id")
+        if not call or not isinstance(call, str):
+            raise BadRequest("must be the id of a call", path=f"{path}.call_id")
+        content = chat_content(item.get("output", item.get("tools")), f"{path}.output")
+        self._turn = None
+        self.messages.append({"role": "tool", "tool_call_id": call, "content": content})
+
+
+def _call_of(item: JsonObject, kind: Kind, box: Toolbox, path: str) -> JsonObject:
+    """The chat call of an item that is a call."""
+    call = item.get("call_id") or item.get("id")
+    if not call or not isinstance(call, str):
+        raise BadRequest("must be the id of the call", path=f"{path}.call_id")
+    name = item.get("name") if kind in ("function", "custom") else kind
+    if not name or not isinstance(name, str):
+        raise BadRequest("must be the name of a tool", path=f"{path}.name")
+    function = {"name": box.name_of(name, item.get("namespace"), kind), "arguments": _arguments(item, kind)}
+    return {"id": call, "type": "function", "function": function}
+
+
+def _arguments(item: JsonObject, kind: Kind) -> str:
+    if kind == "custom":
+        return dumps_text({"input": item.get("input") or ""})
+    if kind == "local_shell":
+        action = item.get("action")
+        known = action.items() if isinstance(action, dict) else ()
+        return dumps_text({key: value for key, value in known if key != "type"})
+    arguments = item.get("arguments")
+    return arguments if isinstance(arguments, str) else dumps_text(arguments or {})

@@ -1,0 +1,194 @@
+"""The tools of a Responses request → chat tools, and the way back for the calls of the answer.
+
+A namespace is flattened (`multi_agent_v1` + `close_agent` → `multi_agent_v1__close_agent`), a custom (freeform)
+tool becomes a function with one text, `input`, the local shell a function with its action. Tools that OpenAI's own
+servers run are left out, with a note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from moongate.chat.contracts import Note
+from moongate.errors import BadRequest
+from moongate.payload import JsonObject
+
+_INPUT: Final[JsonObject] = {
+    "type": "object",
+    "properties": {"input": {"type": "string", "description": "The whole input of the tool, as plain text."}},
+    "required": ["input"],
+    "additionalProperties": False,
+}
+_SHELL: Final[JsonObject] = {
+    "type": "object",
+    "properties": {
+        "command": {"type": "array", "items": {"type": "string"}, "description": "The program and its arguments."},
+        "working_directory": {"type": "string"},
+        "timeout_ms": {"type": "integer"},
+    },
+    "required": ["command"],
+}
+
+Kind = Literal["function", "custom", "local_shell", "tool_search"]
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """What the client knows a tool as."""
+
+    kind: Kind
+    name: str
+    namespace: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Toolbox:
+    """The offered tools: as chat tools, and who is meant by each chat name."""
+
+    tools: tuple[JsonObject, ...]
+    meant: Mapping[str, Called]
+    shown: Mapping[Called, str]
+    notes: tuple[Note, ...]
+
+    def called(self, name: str) -> Called:
+        """The client's tool behind the name that the model used."""
+        return self.meant.get(name) or Called("function", name)
+
+    def name_of(self, name: str, namespace: Any, kind: Kind = "function") -> str:
+        """The name that the model knows the client's tool by, offered or not."""
+        space = namespace if namespace and isinstance(namespace, str) else None
+        return self.shown.get(Called(kind, name, space)) or flat_name(name, space)
+
+
+def flat_name(name: str, namespace: str | None) -> str:
+    """A tool's name for the model: a namespace goes in front."""
+    if namespace is None:
+        return name
+    return f"{namespace}{name}" if namespace.endswith("__") else f"{namespace}__{name}"
+
+
+def toolbox(body: JsonObject) -> Toolbox:
+    """All tools of the request, those that its input brings along included."""
+    tools: list[JsonObject] = []
+    meant: dict[str, Called] = {}
+    shown: dict[Called, str] = {}
+    notes: list[Note] = []
+    for path, tool, namespace in _declared(body):
+        mapped = _function(tool, namespace, path)
+        if mapped is None:
+            notes.append(Note("parameter", path, before=tool.get("type")))
+            continue
+        called, function = mapped
+        if called in shown:  # agents repeat their tools: the first counts
+            continue
+        name = flat = function["name"]
+        count = 1
+        while name in meant:  # a flattened name that another tool has already
+            count += 1
+            name = f"{flat}_{count}"
+        meant[name], shown[called] = called, name
+        tools.append({"type": "function", "function": {**function, "name": name}})
+    return Toolbox(tuple(tools), meant, shown, tuple(notes))
+
+
+def _declared(body: JsonObject) -> Iterator[tuple[str, JsonObject, str | None]]:
+    yield from _listed(body.get("tools"), "tools")
+    items = body.get("input")
+    for index, item in enumerate(items if isinstance(items, list) else ()):
+        if isinstance(item, dict) and item.get("type") in ("additional_tools", "tool_search_output"):
+            yield from _listed(item.get("tools"), f"input[{index}].tools")
+
+
+def _listed(tools: Any, path: str) -> Iterator[tuple[str, JsonObject, str | None]]:
+    if tools is not None and not isinstance(tools, list):
+        raise BadRequest("must be a list of tools", path=path)
+    for index, tool in enumerate(tools or ()):
+        place = f"{path}[{index}]"
+        if not isinstance(tool, dict):
+            raise BadRequest("must be an object", path=place)
+        if tool.get("type") != "namespace":
+            yield place, tool, None
+            continue
+        name = _name(tool, place)
+        for inner_place, inner, _ in _listed(tool.get("tools"), f"{place}.tools"):
+            yield inner_place, inner, name
+
+
+def _name(tool: JsonObject, path: str) -> str:
+    name = tool.get("name")
+    if not name or not isinstance(name, str):
+        raise BadRequest("must be the name of the tool", path=f"{path}.name")
+    return name
+
+
+def _function(tool: JsonObject, namespace: str | None, path: str) -> tuple[Called, JsonObject] | None:
+    """Who is meant and the chat function, or None for a tool that cannot be served."""
+    kind = tool.get("type")
+    if kind == "local_shell":
+        return Called("local_shell", "local_shell"), {
+            "name": "local_shell",
+            "description": "Runs a command on the user's machine.",
+            "parameters": _SHELL,
+        }
+    if kind == "tool_search" and tool.get("execution") == "client":
+        return Called("tool_search", "tool_search"), _described("tool_search", tool)
+    if kind == "custom":
+        name = _name(tool, path)
+        flat = flat_name(name, namespace)
+        return Called("custom", name, namespace), {**_described(flat, tool), "parameters": _INPUT}
+    if kind not in ("function", None):
+        return None
+    inner = tool["function"] if isinstance(tool.get("function"), dict) else tool  # chat's shape is understood as well
+    name = _name(inner, path)
+    return Called("function", name, namespace), _described(flat_name(name, namespace), inner)
+
+
+def _described(name: str, tool: JsonObject) -> JsonObject:
+    function: JsonObject = {"name": name}
+    description = tool.get("description")
+    grammar = tool["format"].get("definition") if isinstance(tool.get("format"), dict) else None
+    if grammar and isinstance(grammar, str):
+        description = f"{description or ''}\n\nThe input follows this grammar:\n{grammar}".lstrip()
+    if description:
+        function["description"] = description
+    if tool.get("parameters") is not None:
+        function["parameters"] = tool["parameters"]
+    if isinstance(tool.get("strict"), bool):
+        function["strict"] = tool["strict"]
+    return function
+
+
+def choice_fields(choice: Any, box: Toolbox) -> JsonObject:
+    """The chat fields of `tool_choice`, `tools` included. A choice of a tool that was left out is a free choice."""
+    tools = list(box.tools)
+    if not tools:
+        return {}
+    if choice is None or isinstance(choice, str):
+        if choice not in (None, "auto", "none", "required"):
+            raise BadRequest("must be auto, none, required or a tool", path="tool_choice")
+        return {"tools": tools} if choice is None else {"tools": tools, "tool_choice": choice}
+    if not isinstance(choice, dict):
+        raise BadRequest("must be auto, none, required or a tool", path="tool_choice")
+    if choice.get("type") == "allowed_tools":
+        return _allowed(choice, box)
+    name = _chosen(choice, box)
+    if name not in box.meant:
+        return {"tools": tools, "tool_choice": "auto"}
+    return {"tools": tools, "tool_choice": {"type": "function", "function": {"name": name}}}
+
+
+def _chosen(choice: JsonObject, box: Toolbox) -> str:
+    """The model's name for a tool that the client names by its type, its name and its namespace."""
+    kind: Kind = "custom" if choice.get("type") == "custom" else "function"
+    return box.name_of(str(choice.get("name") or choice.get("type")), choice.get("namespace"), kind)
+
+
+def _allowed(choice: JsonObject, box: Toolbox) -> JsonObject:
+    """Only some of the tools are offered this time."""
+    listed = choice.get("tools")
+    allowed = {_chosen(tool, box) for tool in (listed if isinstance(listed, list) else ()) if isinstance(tool, dict)}
+    offered = [tool for tool in box.tools if tool["function"]["name"] in allowed]
+    mode = "required" if choice.get("mode") == "required" and offered else "auto"
+    return {"tools": offered or list(box.tools), "tool_choice": mode}
