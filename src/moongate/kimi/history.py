@@ -8,15 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from operator import is_
-from typing import Any, Final
+from typing import Any
 
 from moongate.chat.contracts import Note
 from moongate.kimi.names import ToolNames
-from moongate.kimi.past import Past, PastCall, Result, Turn, is_empty_text
+from moongate.kimi.past import NO_OUTPUT, Past, PastCall, Result, Turn, is_empty_text
 from moongate.kimi.reasoning import ReasoningRule
 from moongate.payload import JsonObject, dumps_text, loads, object_of
-
-NO_OUTPUT: Final = "(no output)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,12 @@ Reading changes nothing. It refuses what no rule could work with, and leaves the
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from moongate.errors import BadRequest
 from moongate.payload import JsonObject
+
+NO_OUTPUT: Final = "(no output)"  # what a call without a result is answered with
 
 
 class PastCall:
@@ -23,7 +25,7 @@ class PastCall:
         self.given: str = given if isinstance(given, str) else ""
         self.name: str = body["function"]["name"]
         self.final = self.given
-        self.result: Result | None = None  # the first one that came
+        self.result: Result | None = None  # the one that counts
         self.twin: PastCall | None = None  # the next call of the same message with the same id
 
 
@@ -160,6 +162,8 @@ def _pair(past: Past) -> None:
                 call.result = result
                 if call.twin is not None:
                     nearest[call.given] = call.twin
+            elif call.result.message.get("content") == NO_OUTPUT:
+                call.result = result  # late, but the real one
         elif current is not None:
             strays.append((result, current))
     for result, turn in strays:

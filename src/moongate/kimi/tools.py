@@ -49,15 +49,14 @@ def parameters_by_name(tools: list[Any]) -> dict[str, Any]:
     offered: dict[str, Any] = {}
     for tool in tools:
         function = tool.get("function") if isinstance(tool, dict) else None
-        name = function.get("name") if isinstance(function, dict) else None
-        if isinstance(name, str) and name:
+        if isinstance(function, dict) and isinstance(name := function.get("name"), str) and name:
             offered[name] = function.get("parameters")
     return offered
 
 
 def is_function(tool: Any) -> bool:
     """Is it a function with a name, so that section 10 has something to say about it?"""
-    if not isinstance(tool, dict) or tool.get("type", "function") != "function":
+    if not isinstance(tool, dict) or (tool.get("type") or "function") != "function":
         return False
     function = tool.get("function")
     return isinstance(function, dict) and isinstance(function.get("name"), str) and function["name"] != ""
@@ -66,9 +65,10 @@ def is_function(tool: Any) -> bool:
 class SchemaCache:
     """Schemas brought into Moonshot's flavour before, as bytes, so that no two requests share an object."""
 
-    __slots__ = ("_size", "_written")
+    __slots__ = ("_limit", "_size", "_written")
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int = MAX_CACHE_BYTES) -> None:
+        self._limit = limit
         self._written: OrderedDict[bytes, bytes] = OrderedDict()  # b"": nothing to do
         self._size = 0
 
@@ -82,10 +82,13 @@ class SchemaCache:
         self._remember(key, b"" if fresh is parameters else dumps(fresh))
         return fresh
 
+    def __len__(self) -> int:
+        return len(self._written)
+
     def _remember(self, key: bytes, written: bytes) -> None:
         self._written[key] = written
         self._size += len(key) + len(written)
-        while self._size > MAX_CACHE_BYTES:
+        while self._size > self._limit:
             old_key, old = self._written.popitem(last=False)
             self._size -= len(old_key) + len(old)
 
@@ -107,7 +110,7 @@ def write_tools(body: JsonObject, names: ToolNames, cache: SchemaCache, notes: l
         ]
         if not all(map(is_, written, tools)):
             body = {**body, "tools": written}
-    choice = body.get("tool_choice")
+    choice: Any = body.get("tool_choice")
     if names.renamed and (name := chosen_name(choice)) in names.renamed:
         function = {**choice["function"], "name": names.sent(name)}
         body = {**body, "tool_choice": {**choice, "function": function}}

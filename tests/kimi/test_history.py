@@ -1,0 +1,210 @@
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from moongate.chat.contracts import Note
+from moongate.kimi.history import HistoryWriter, object_text
+from moongate.kimi.names import MOONSHOT_NAME, UNCHANGED, ToolNames
+from moongate.kimi.past import NO_OUTPUT, read_past
+from moongate.kimi.reasoning import ReasoningRule
+from moongate.payload import JsonObject
+
+USER: JsonObject = {"role": "user", "content": "go"}
+
+
+def call(call_id: Any, name: str = "bash", arguments: Any = "{}", **more: Any) -> JsonObject:
+    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}, **more}
+
+
+def assistant(*calls: JsonObject, **more: Any) -> JsonObject:
+    return {"role": "assistant", "content": None, "tool_calls": list(calls), **more}
+
+
+def tool(tool_call_id: Any, content: str = "ok", **more: Any) -> JsonObject:
+    return {"role": "tool", "tool_call_id": tool_call_id, "content": content, **more}
+
+
+class Writing:
+    """The messages written with final ids as given by `ids`, and the notes."""
+
+    def __init__(self, *messages: JsonObject, ids: dict[str, str] | None = None, **changes: Any) -> None:
+        before = copy.deepcopy(messages)
+        past = read_past(list(messages), accept_role_tool=False)
+        for turn in past.turns:
+            for each in turn.calls:
+                each.final = (ids or {}).get(each.given, each.given)
+        self.notes: list[Note] = []
+        settings: dict[str, Any] = {
+            "mends_ids": True,
+            "mends_history": True,
+            "names": UNCHANGED,
+            "id_prefix": None,
+            "reasoning": None,
+            "notes": self.notes,
+            **changes,
+        }
+        given = list(messages)
+        self.messages = HistoryWriter(**settings).write(given, past)
+        self.unchanged = self.messages is given
+        assert messages == before
+        assert self.unchanged is (not self.notes)
+
+    @property
+    def kinds(self) -> list[str]:
+        return [note.kind for note in self.notes]
+
+
+def test_a_good_history_is_the_same_list() -> None:
+    assert Writing(USER, assistant(call("a")), tool("a"), {"role": "assistant", "content": "done"}).unchanged
+
+
+def test_a_result_follows_its_call() -> None:
+    written = Writing(assistant(call("x"), call("y")), tool("x"), tool("y"), ids={"x": "A"})
+    assert written.messages == [assistant(call("A"), call("y")), tool("A"), tool("y")]
+    assert written.notes == [Note("history_id", "messages[0].tool_calls[0].id", "x", "A")]
+
+
+def test_results_stand_behind_their_message_in_the_order_of_its_calls() -> None:
+    turn = assistant(call("a"), call("b"))
+    written = Writing(turn, tool("b", "B"), USER, tool("a", "A"))
+    assert written.messages == [turn, tool("a", "A"), tool("b", "B"), USER]
+    assert set(written.kinds) == {"history_message"}
+
+
+def test_a_call_that_nothing_answers_gets_no_output_in_call_order() -> None:
+    turn = assistant(call("a"), call("b"), call("c"))
+    written = Writing(turn, tool("b"))
+    assert written.messages == [turn, tool("a", NO_OUTPUT), tool("b"), tool("c", NO_OUTPUT)]
+
+
+def test_second_results_and_orphans_are_dropped() -> None:
+    written = Writing(tool("z"), assistant(call("a")), tool("a", "1"), tool("a", "2"), tool("lost"))
+    assert written.messages == [assistant(call("a")), tool("a", "1")]
+    assert written.kinds == ["history_message"] * 3
+
+
+def test_hollow_messages_are_dropped_and_developers_become_system() -> None:
+    written = Writing({"role": "developer", "content": "d", "x": 1}, {"role": "assistant", "content": ""}, USER)
+    assert written.messages == [{"role": "system", "content": "d", "x": 1}, USER]
+    assert written.kinds == ["history_message"] * 2
+
+
+def test_empty_text_beside_calls_is_dropped() -> None:
+    empty, text = {"type": "text", "text": ""}, {"type": "text", "text": "x"}
+    assert Writing(assistant(call("a"), content=[empty, text]), tool("a")).messages[0]["content"] == [text]
+    assert Writing(assistant(call("a"), content=[empty]), tool("a")).messages[0]["content"] is None
+    assert Writing(assistant(call("a"), content=""), tool("a")).unchanged
+    assert Writing(assistant(call("a"), content=[text]), tool("a")).unchanged
+    assert Writing(assistant(call("a"), content=[empty]), tool("a"), mends_history=False).unchanged
+
+
+def test_arguments_become_a_json_object_in_text_form() -> None:
+    written = Writing(assistant(call("a", arguments="oops")), tool("a"))
+    assert written.messages[0] == assistant(call("a"))
+    assert written.notes == [Note("arguments", "messages[0].tool_calls[0].function.arguments", "oops", "{}")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ('{"a": 1}', '{"a": 1}'),
+        (' {"a":\t1}\n', ' {"a":\t1}\n'),
+        ({"a": [1]}, '{"a":[1]}'),
+        ('"{\\"a\\": 1}"', '{"a": 1}'),
+        ('"[1]"', "{}"),
+        ('"text"', "{}"),
+        ("[1]", "{}"),
+        ("null", "{}"),
+        ("", "{}"),
+        ("  ", "{}"),
+        ("{'a': 1}", "{}"),
+        ('{"a": 1', "{}"),
+        ('{"a": NaN}', "{}"),
+        (None, "{}"),
+        (5, "{}"),
+        ([1], "{}"),
+    ],
+)
+def test_object_text(arguments: Any, text: str) -> None:
+    assert object_text(arguments) == text
+    assert object_text(text) is text
+
+
+def test_a_missing_type_is_filled_in() -> None:
+    bare = {"id": "a", "function": {"name": "bash", "arguments": "{}"}}
+    assert Writing(assistant(bare), tool("a")).messages[0] == assistant(call("a"))
+    assert Writing(assistant(call("a", type="builtin_function")), tool("a")).unchanged
+    assert Writing(assistant(bare), tool("a"), mends_ids=False).unchanged
+
+
+def test_without_history_rules_everything_stays_at_its_place() -> None:
+    turn = assistant(call("a", arguments="oops"), call("b"))
+    hollow, developer = {"role": "assistant", "content": ""}, {"role": "developer", "content": "d"}
+    assert Writing(
+        developer, hollow, turn, USER, tool("b"), tool("z"), tool("a"), tool("a"), mends_history=False
+    ).unchanged
+
+
+def test_without_history_rules_results_still_follow_their_calls() -> None:
+    turn = assistant(call("x"))
+    written = Writing(turn, tool("x", "1"), USER, tool("x", "2"), tool("lost"), ids={"x": "A"}, mends_history=False)
+    assert written.messages == [assistant(call("A")), tool("A", "1"), USER, tool("A", "2"), tool("lost")]
+
+
+def test_without_history_rules_only_the_results_right_behind_are_sorted() -> None:
+    turn = assistant(call("a"), call("b"), call("c"))
+    written = Writing(turn, tool("c", "C"), tool("a", "A"), USER, tool("b", "B"), mends_history=False)
+    assert written.messages == [turn, tool("a", "A"), tool("c", "C"), USER, tool("b", "B")]
+    assert set(written.kinds) == {"history_message"}
+
+
+def test_without_history_rules_a_foreign_result_keeps_its_place_in_the_run() -> None:
+    first, second = assistant(call("z")), assistant(call("a"), call("b"))
+    run = [tool("b", "B"), tool("z", "Z"), tool("a", "A"), tool("b", "again")]
+    written = Writing(first, second, *run, mends_history=False)
+    assert written.messages == [first, second, tool("a", "A"), tool("z", "Z"), tool("b", "B"), tool("b", "again")]
+
+
+def test_without_id_rules_ids_and_order_stay() -> None:
+    turn = assistant(call("a"), call("b"))
+    assert Writing(turn, tool("b"), tool("a"), mends_ids=False).unchanged
+    assert Writing(turn, tool("b"), tool("a"), mends_ids=False, mends_history=False).unchanged
+    moved = Writing(turn, USER, tool("b"), tool("a"), mends_ids=False)
+    assert moved.messages == [turn, tool("b"), tool("a"), USER]
+    odd = Writing(turn, USER, tool("a"), tool(7), mends_ids=False)
+    assert odd.messages == [turn, tool("a"), tool(7), USER]
+    filled = Writing(turn, tool("b"), mends_ids=False)
+    assert filled.messages == [turn, tool("a", NO_OUTPUT), tool("b")]
+
+
+def test_names_that_the_host_refuses_go_out_renamed_in_ids_too() -> None:
+    names = ToolNames.of(["21st.magic"], MOONSHOT_NAME)
+    sent = names.sent("21st.magic")
+    messages = [
+        assistant(call("functions.21st.magic:3", "21st.magic")),
+        tool("functions.21st.magic:3", name="21st.magic"),
+        tool("functions.21st.magic:3", name="bash"),
+    ]
+    written = Writing(*messages, names=names, id_prefix="functions", mends_history=False)
+    assert written.messages == [
+        assistant(call(f"functions.{sent}:3", sent)),
+        tool(f"functions.{sent}:3", name=sent),
+        tool(f"functions.{sent}:3", name="bash"),
+    ]
+    assert set(written.kinds) == {"history_id", "tool_name"}
+    opaque = Writing(*messages, names=names)
+    assert opaque.messages == [
+        assistant(call("functions.21st.magic:3", sent)),
+        tool("functions.21st.magic:3", name=sent),
+    ]
+
+
+def test_reasoning_is_mended_on_messages_with_calls_only() -> None:
+    written = Writing(
+        assistant(call("a")), tool("a"), {"role": "assistant", "content": "x"}, reasoning=ReasoningRule(True)
+    )
+    assert written.messages[0] == assistant(call("a"), reasoning_content=" ")
+    assert written.kinds == ["reasoning"]

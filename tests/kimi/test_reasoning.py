@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import pytest
+
+from moongate.chat.contracts import Note
+from moongate.kimi.reasoning import ReasoningRule
+from moongate.payload import JsonObject
+
+PLAIN = ReasoningRule()
+MOONSHOT = ReasoningRule(blank=True)
+VLLM = ReasoningRule(both=True)
+
+
+def mended(rule: ReasoningRule, message: JsonObject) -> tuple[JsonObject, list[Note]]:
+    notes: list[Note] = []
+    before = dict(message)
+    result = rule.mend(message, "messages[1]", notes)
+    assert message == before
+    assert (result is message) is (not notes)
+    return result, notes
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        (PLAIN, {"role": "assistant"}),
+        (PLAIN, {"reasoning_content": "r"}),
+        (PLAIN, {"reasoning_content": ""}),
+        (PLAIN, {"reasoning_content": "r", "reasoning": "other", "reasoning_details": []}),
+        (PLAIN, {"reasoning": ""}),
+        (PLAIN, {"reasoning": 5, "reasoning_details": 5}),
+        (PLAIN, {"reasoning_details": [{"type": "reasoning.encrypted", "data": "x"}]}),
+        (MOONSHOT, {"reasoning_content": " "}),
+        (MOONSHOT, {"reasoning_content": ["?"]}),
+        (VLLM, {"reasoning_content": "r", "reasoning": "r"}),
+        (VLLM, {}),
+    ],
+)
+def test_what_the_host_takes_stays(rule: ReasoningRule, message: JsonObject) -> None:
+    assert mended(rule, message)[0] is message
+
+
+@pytest.mark.parametrize(
+    ("rule", "message", "expected"),
+    [
+        (PLAIN, {"reasoning": "r", "x": 1}, {"x": 1, "reasoning_content": "r"}),
+        (PLAIN, {"reasoning_content": "", "reasoning": "r"}, {"reasoning_content": "r"}),
+        (
+            PLAIN,
+            {"reasoning": "r", "reasoning_details": [{"text": "d"}]},
+            {"reasoning_content": "r", "reasoning_details": [{"text": "d"}]},
+        ),
+        (PLAIN, {"reasoning_details": [{"text": "a"}, 5, {"data": "x"}, {"text": "b"}]}, {"reasoning_content": "ab"}),
+        (MOONSHOT, {}, {"reasoning_content": " "}),
+        (MOONSHOT, {"reasoning_content": None}, {"reasoning_content": " "}),
+        (MOONSHOT, {"reasoning_content": ""}, {"reasoning_content": " "}),
+        (MOONSHOT, {"reasoning": "r"}, {"reasoning_content": "r"}),
+        (
+            MOONSHOT,
+            {"reasoning_details": [{"data": "x"}]},
+            {"reasoning_details": [{"data": "x"}], "reasoning_content": " "},
+        ),
+        (VLLM, {"reasoning": "r"}, {"reasoning": "r", "reasoning_content": "r"}),
+        (VLLM, {"reasoning_content": "r"}, {"reasoning": "r", "reasoning_content": "r"}),
+        (VLLM, {"reasoning_details": [{"text": "d"}]}, {"reasoning": "d", "reasoning_content": "d"}),
+    ],
+)
+def test_reasoning_moves_to_where_the_host_reads_it(
+    rule: ReasoningRule, message: JsonObject, expected: JsonObject
+) -> None:
+    result, notes = mended(rule, message)
+    assert result == expected
+    assert [note.kind for note in notes] == ["reasoning"]
+    assert notes[0].after == expected["reasoning_content"]
+
+
+def test_a_second_pass_changes_nothing() -> None:
+    for rule in (PLAIN, MOONSHOT, VLLM):
+        once, _ = mended(rule, {"reasoning": "r"})
+        assert mended(rule, once)[0] is once

@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from moongate.chat.contracts import Note
+from moongate.errors import BadRequest
+from moongate.kimi.names import MOONSHOT_NAME, UNCHANGED, ToolNames
+from moongate.kimi.offer import ToolKeys
+from moongate.kimi.tools import (
+    OfferedTools,
+    SchemaCache,
+    chosen_name,
+    is_function,
+    parameters_by_name,
+    write_tools,
+)
+from moongate.payload import JsonObject
+
+GOOD = {"type": "object", "properties": {"q": {"type": "string"}}}
+LOOSE = {"type": "object", "properties": {"q": {"enum": ["a"], "format": "x"}}}
+TIGHT = {"type": "object", "properties": {"q": {"enum": ["a"], "type": "string"}}}
+
+
+def tool(name: Any, parameters: Any = None, **more: Any) -> JsonObject:
+    function = {"name": name} if parameters is None else {"name": name, "parameters": parameters}
+    return {"type": "function", "function": function, **more}
+
+
+def written(body: JsonObject, names: ToolNames = UNCHANGED) -> tuple[JsonObject, list[Note]]:
+    before = copy.deepcopy(body)
+    notes: list[Note] = []
+    result = write_tools(body, names, SchemaCache(), notes)
+    assert body == before
+    return result, notes
+
+
+def test_functions_and_built_in_tools_are_offered_by_name() -> None:
+    tools = [tool("a", GOOD), {"type": "builtin_function", "function": {"name": "$web_search"}}, tool("b")]
+    assert parameters_by_name(tools) == {"a": GOOD, "$web_search": None, "b": None}
+
+
+def test_what_has_no_name_is_not_offered() -> None:
+    assert parameters_by_name([5, None, {}, {"function": 5}, {"function": {}}, tool(5), tool("")]) == {}
+
+
+def test_the_keys_of_a_tool_are_worked_out_on_demand() -> None:
+    offered = OfferedTools(
+        {
+            "full": {"properties": {"a": {}, "b": {}}, "required": ["a", 5]},
+            "odd": {"properties": [], "required": "a"},
+            "none": None,
+        }
+    )
+    assert offered["full"] == ToolKeys(frozenset("ab"), frozenset("a"))
+    assert offered["odd"] == offered["none"] == ToolKeys()
+    assert list(offered) == ["full", "odd", "none"]
+    assert len(offered) == 3
+    assert "full" in offered
+    assert "lost" not in offered
+
+
+@pytest.mark.parametrize(
+    ("each", "expected"),
+    [
+        (tool("a"), True),
+        ({"function": {"name": "a"}}, True),
+        ({"type": None, "function": {"name": "a"}}, True),
+        ({"type": "builtin_function", "function": {"name": "$web_search"}}, False),
+        ({"type": "function"}, False),
+        (tool(""), False),
+        (tool(5), False),
+        (5, False),
+    ],
+)
+def test_what_is_a_function(each: Any, expected: bool) -> None:
+    assert is_function(each) is expected
+
+
+def test_tools_that_the_host_takes_stay_as_they_are() -> None:
+    body = {"tools": [tool("a", GOOD), {"type": "builtin_function", "function": {"name": "$x"}}, 5, tool("b", "odd")]}
+    result, notes = written(body)
+    assert result is body
+    assert notes == []
+    assert written({"tools": "odd"})[0] == {"tools": "odd"}
+
+
+def test_schemas_are_brought_into_the_flavour() -> None:
+    result, notes = written({"tools": [tool("a", GOOD), tool("b", LOOSE, x=1), tool("c")], "y": 2})
+    empty = {"type": "object", "properties": {}}
+    assert result == {"tools": [tool("a", GOOD), tool("b", TIGHT, x=1), tool("c", empty)], "y": 2}
+    assert notes == [
+        Note("schema", "tools[1].function.parameters", LOOSE, TIGHT),
+        Note("schema", "tools[2].function.parameters", None, empty),
+    ]
+
+
+def test_a_schema_that_cannot_be_mended_is_refused_with_the_name_of_the_tool() -> None:
+    with pytest.raises(BadRequest, match="fetch_page"):
+        written(
+            {"tools": [tool("fetch_page", {"type": "object", "properties": {"a": {"$ref": "https://x.example/s"}}})]}
+        )
+
+
+def test_names_are_sent_as_the_host_takes_them() -> None:
+    names = ToolNames.of(["21st.magic"], MOONSHOT_NAME)
+    sent = names.sent("21st.magic")
+    choice = {"type": "function", "function": {"name": "21st.magic", "x": 1}}
+    result, notes = written({"tools": [tool("21st.magic", GOOD)], "tool_choice": choice}, names)
+    assert result["tools"] == [tool(sent, GOOD)]
+    assert result["tool_choice"] == {"type": "function", "function": {"name": sent, "x": 1}}
+    assert notes == [Note("tool_name", "tools[0].function.name", "21st.magic", sent)]
+    other = {"tools": [tool("bash", GOOD)], "tool_choice": "auto"}
+    assert written(other, names)[0] is other
+
+
+@pytest.mark.parametrize(
+    ("choice", "name"),
+    [
+        ({"function": {"name": "a"}}, "a"),
+        ({"function": {"name": 5}}, ""),
+        ({"function": 5}, ""),
+        ("auto", ""),
+        (None, ""),
+    ],
+)
+def test_the_name_that_a_choice_speaks_of(choice: Any, name: str) -> None:
+    assert chosen_name(choice) == name
+
+
+def test_the_cache_says_the_same_and_shares_nothing() -> None:
+    cache = SchemaCache()
+    first = cache.normalise(copy.deepcopy(LOOSE), "a")
+    second = cache.normalise(copy.deepcopy(LOOSE), "b")
+    third = cache.normalise(copy.deepcopy(LOOSE), "b")
+    assert first == second == third == TIGHT
+    assert len({id(first), id(second), id(third)}) == 3
+    good = copy.deepcopy(GOOD)
+    assert cache.normalise(good, "a") is good
+    assert cache.normalise(good, "a") is good
+
+
+def test_the_cache_forgets_the_oldest() -> None:
+    cache = SchemaCache(limit=300)
+    for turn in range(10):
+        loose = {"title": f"{turn}" * 20, "type": "object", "format": "x"}  # two fit, three do not
+        assert cache.normalise(loose, "a") == {"title": f"{turn}" * 20, "type": "object"}
+        assert len(cache) == min(turn + 1, 2)
+
+
+def test_the_cache_keeps_nothing_that_is_too_large() -> None:
+    cache = SchemaCache(limit=10)
+    assert cache.normalise(LOOSE, "a") == cache.normalise(LOOSE, "a") == TIGHT
+    assert len(cache) == 0
