@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
+from moongate.kimi.schema import validate_schema
 from moongate.payload import JsonObject
 from moongate.sim.behaviours import Behaviour
 from moongate.sim.script import calls_in, text_of
@@ -117,8 +118,6 @@ def _tools(request: JsonObject, _behaviour: Behaviour) -> str | None:
 def _schema(parameters: Any) -> str | None:
     if not isinstance(parameters, dict) or parameters.get("type") != "object":
         return 'tools.function.parameters.type is required and must be "object"'
-    from moongate.kimi.schema import validate_schema
-
     detail = validate_schema(parameters)
     if detail is None:
         return None
