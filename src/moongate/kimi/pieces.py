@@ -58,5 +58,12 @@ class Parser(Protocol):
 
     @property
     def idle(self) -> bool:
-        """True if text without `<` fed now would come out at once, as it is, in its own channel."""
+        """True if text without `<` fed now, to either channel, would come out at once, as it is, in its own channel.
+
+        And the parser need not see it.
+        """
+        ...
+
+    def idle_for(self, channel: Channel) -> bool:
+        """The same for one channel."""
         ...

@@ -1,0 +1,171 @@
+"""The arguments of one call as they come: what may leave, whether they are JSON yet, and their repair (5.3, 5.6)."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from moongate import payload
+from moongate.kimi.json_scan import JsonScanner, Shape
+from moongate.kimi.lexer import Lexer
+from moongate.kimi.markers import Marker
+
+_SPECIAL: Final = re.compile(r'["\\\x00-\x1f]').search
+_NAMED: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
+
+
+class Mender:
+    """Escapes raw control characters inside JSON strings, piece by piece."""
+
+    __slots__ = ("_escaped", "in_string")
+
+    def __init__(self) -> None:
+        self.in_string = False
+        self._escaped = False  # the last character was a backslash in a string
+
+    def feed(self, text: str) -> str:
+        if not self._escaped and _SPECIAL(text) is None:
+            return text
+        out: list[str] = []
+        pos = 0
+        if self._escaped:  # whatever it is: a control character behind a backslash is no layout
+            self._escaped = False
+            out.append(text[:1])
+            pos = 1
+        while (found := _SPECIAL(text, pos)) is not None:
+            at = found.start()
+            out.append(text[pos:at])
+            pos = at + 1
+            char = text[at]
+            if char == '"':
+                self.in_string = not self.in_string
+            elif self.in_string and char == "\\":
+                char = text[at : at + 2]
+                self._escaped = len(char) == 1
+                pos = at + len(char)
+            elif self.in_string:
+                char = _NAMED.get(char) or f"\\u{ord(char):04x}"
+            out.append(char)
+        out.append(text[pos:])
+        return "".join(out)
+
+
+class Arguments:
+    """Blanks around them are dropped. With `mend` they are repaired on the way."""
+
+    __slots__ = ("_blanks", "_mark", "_mender", "_noise", "_parts", "_scanner", "_tail", "_wrapped")
+
+    def __init__(self, mend: bool) -> None:
+        self._parts: list[str] = []  # all that was said, without the blanks around it
+        self._blanks: list[str] = []  # they leave only if something follows them
+        self._scanner: JsonScanner | None = None
+        self._mark = 0  # how many parts were said before the doubt
+        self._mender = Mender() if mend else None
+        self._wrapped = False  # a JSON string: it may hold the object, so it waits
+        self._tail: list[str] = []  # markers behind the value and what follows them: cut if there are only markers
+        self._noise = False
+
+    def feed(self, text: str) -> str:
+        """What may leave now."""
+        if self._tail:
+            self._tail.append(text)
+            self._noise = self._noise or not text.isspace()
+            return ""
+        parts = self._parts
+        if not parts:
+            text = text.lstrip()
+        bare = text.rstrip()
+        if not bare:
+            if parts:
+                self._blanks.append(text)
+            return ""
+        size = len(bare)
+        if self._blanks:
+            bare = "".join(self._blanks) + bare
+            self._blanks.clear()
+        if size != len(text):
+            self._blanks.append(text[size:])
+        if self._mender is not None:
+            bare = self._mend(self._mender, bare)
+        parts.append(bare)
+        if self._scanner is not None:
+            self._scanner.feed(bare)
+        return "" if self._wrapped else bare
+
+    def marker(self, text: str) -> str:
+        """The same for a marker that does not end the arguments: ordinary text, but cut behind a mended value."""
+        if self._mender is None or self._mender.in_string or not self._parts:
+            return self.feed(text)
+        if not self._tail:
+            self._tail += self._blanks
+        self._tail.append(text)
+        return ""
+
+    def verdict(self) -> Shape:
+        """What the text is so far. Nothing at all counts as whole: it becomes `{}`."""
+        if not self._parts:
+            return Shape.WHOLE
+        if self._scanner is None:
+            text = "".join(self._parts)
+            self._parts = [text]
+            try:
+                payload.loads(text)  # the usual case, and quicker than our own scanner
+            except ValueError:
+                self._scanner = JsonScanner()
+                self._scanner.feed(text)
+            else:
+                return Shape.BROKEN if self._noise else Shape.WHOLE
+        shape = self._scanner.shape
+        if self._tail and (self._noise or shape is not Shape.WHOLE):
+            return Shape.BROKEN
+        return shape
+
+    def doubt(self) -> None:
+        """From here on it is not sure that the text belongs to the arguments."""
+        self._mark = len(self._parts)
+
+    def retract(self) -> None:
+        """It did not: forget what was said since `doubt`."""
+        del self._parts[self._mark :]
+        self._blanks.clear()
+
+    def close(self) -> str:
+        """What is left to leave. Arguments that never came are `{}`."""
+        if not self._parts:
+            return "{}"
+        rest = _unwrapped("".join(self._parts)) if self._wrapped else ""
+        return rest + "".join(self._tail).rstrip() if self._noise else rest
+
+    def _mend(self, mender: Mender, text: str) -> str:
+        if not self._parts:
+            self._wrapped = text[0] == '"'
+            if text[0] not in '{["':  # no JSON that could have strings in it
+                self._mender = None
+                return text
+        return mender.feed(text)
+
+
+def _unwrapped(text: str) -> str:
+    """The JSON object inside a JSON string; any other text as it is."""
+    try:
+        value = payload.loads(text)
+    except ValueError:
+        return text
+    if isinstance(value, str):
+        for inner in (value, Mender().feed(value)):
+            if payload.object_of(inner) is not None:
+                return inner
+    return text
+
+
+def repaired(text: str, markers: Lexer[Marker]) -> str:
+    """The arguments of a call that came as a whole, repaired (section 5.6); the same text if there is nothing to do."""
+    arguments = Arguments(mend=True)
+    said: list[str] = []
+    pos = 0
+    while (match := markers.find(text, pos, final=True)) is not None:
+        said += (arguments.feed(text[pos : match.start()]), arguments.marker(match.group()))
+        pos = match.end()
+    said += (arguments.feed(text[pos:]), arguments.close())
+    mended = "".join(said)
+    return text if mended == text.strip() or not text.strip() else mended

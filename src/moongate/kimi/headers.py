@@ -1,0 +1,54 @@
+"""Whom does a call's header name? (section 5.4)"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from moongate.kimi.offer import Offer
+
+MAX_HEADER_CHARS: Final = 512  # past this it is prose, not a header
+
+_SANITISED: Final = re.compile(r"functions_(.+)_[0-9]+", re.DOTALL).fullmatch
+_SQUEEZED: Final = re.compile(r"functions(.*[^0-9])([0-9]+)", re.DOTALL).fullmatch
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """`given` is the header's text. No name: it names nothing, unless `by_keys`, then the argument keys may tell."""
+
+    given: str
+    name: str = ""
+    by_keys: bool = False
+
+
+def read_header(text: str, offer: Offer) -> Header:
+    given = text.strip()
+    rest = given.removeprefix("functions.")
+    name, colon, index = rest.rpartition(":")
+    indexed = bool(colon) and index.isascii() and index.isdigit()
+    if not indexed:
+        name = rest
+    if offer.has(name):
+        return Header(given, name)
+    if name.startswith("functions") and (mimicked := _mimicked(name, offer)):
+        return Header(given, mimicked)
+    if indexed:
+        return Header(given, name)
+    return Header(given, by_keys=name.startswith("call_") or (name.isascii() and name.isdigit()))
+
+
+def _mimicked(name: str, offer: Offer) -> str:
+    """The offered tool in an id that somebody sanitised: `functions_NAME_N`, `functionsNAMEN`."""
+    found = _SANITISED(name)
+    if found is not None and offer.has(found[1]):
+        return found[1]
+    found = _SQUEEZED(name)
+    if found is not None:
+        stem, digits = found[1], found[2]
+        # The name may end in digits itself: the longest one that was offered.
+        for end in range(len(digits) - 1, -1, -1):
+            if offer.has(stem + digits[:end]):
+                return stem + digits[:end]
+    return ""

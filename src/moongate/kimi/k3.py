@@ -1,0 +1,234 @@
+"""K3's grammar (XTML, section 5.8), spoken in the same pieces as K2's.
+
+    <|open|>think<|sep|>Hm.<|close|>think<|sep|><|open|>response<|sep|>Hi.<|close|>response<|sep|>
+    <|open|>tools<|sep|><|open|>call tool="bash" index="1"<|sep|><|open|>argument key="command" type="string"<|sep|>ls
+    <|close|>argument<|sep|><|close|>call<|sep|><|close|>tools<|sep|>
+
+Bodies are not escaped: only their own closing tag ends them. What is not a tag that we know is text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from moongate.kimi.k3_call import K3Call
+from moongate.kimi.k3_tags import (
+    CHILDREN,
+    IN_BODY,
+    IN_TAG,
+    MAX_TAG_CHARS,
+    NAMES,
+    OUTSIDE,
+    TEXTS,
+    Token,
+    attributes,
+    may_be_tag,
+    tag_name,
+)
+from moongate.kimi.lanes import Lanes
+from moongate.kimi.offer import Offer
+from moongate.kimi.pieces import Channel, Dropped, Piece, Text
+from moongate.kimi.visible import FORBIDDEN, NAMELESS, Visible
+
+_DONE: Final = -1  # instead of a position: all was read
+
+
+class K3Parser(Lanes):
+    """One choice of a K3 model's answer (`pieces.Parser`)."""
+
+    __slots__ = ()
+
+    def __init__(self, offer: Offer, repair_arguments: bool) -> None:
+        super().__init__(
+            K3Lane("content", offer, repair_arguments),
+            K3Lane("reasoning", offer, repair_arguments),
+        )
+
+
+class K3Lane:
+    """One field of one choice."""
+
+    __slots__ = (
+        *("_body", "_call", "_data", "_home", "_mend", "_offer", "_pending", "_resume", "_since", "_tag", "_visible"),
+    )
+
+    def __init__(self, home: Channel, offer: Offer, mend: bool) -> None:
+        self._home: Channel = home
+        self._offer = offer
+        self._mend = mend
+        self._visible = Visible(home)
+        self._call: K3Call | None = None
+        self._body = ""  # the element whose body we are in: argument or json
+        self._tag: Token | None = None  # we are behind <|open|> or <|close|>
+        self._data = ""
+        self._pending = ""  # read again with the next text: what may become a token, or a whole tag
+        self._resume = 0  # where to look on in it
+        self._since = 0  # where the tag begins, behind its token
+
+    @property
+    def calling(self) -> bool:
+        return self._call is not None and self._call.made
+
+    @property
+    def idle(self) -> bool:
+        return (
+            self._call is None
+            and self._tag is None
+            and not self._pending
+            and self._visible.channel == self._home
+            and self._visible.flows
+        )
+
+    def feed(self, text: str) -> list[Piece]:
+        if not self._pending and self._tag is None and self._call is None and "<" not in text and self._visible.flows:
+            return [Text(self._visible.channel, text)] if text else []
+        self._data = self._pending + text
+        self._run(final=False)
+        return self._visible.take()
+
+    def close(self) -> list[Piece]:
+        self._data = self._pending
+        self._run(final=True)
+        return self._visible.take()
+
+    def _run(self, final: bool) -> None:
+        pos, self._resume, self._pending, self._since = self._resume, 0, "", 0
+        while pos != _DONE:
+            lexer = IN_TAG if self._tag is not None else IN_BODY if self._body else OUTSIDE
+            match = lexer.find(self._data, pos, final)
+            stop = lexer.held(self._data, pos) if match is None else match.start()
+            token = None if match is None else lexer.kind(match)
+            if self._tag is not None:
+                pos = self._in_tag(self._tag, stop, match, token, final)
+            else:
+                pos = self._in_text(pos, stop, match, token, final)
+
+    def _in_text(self, pos: int, stop: int, match: re.Match[str] | None, token: Token | None, final: bool) -> int:
+        data = self._data
+        if stop > pos:
+            self._say(data[pos:stop])
+        if match is None or token is None:
+            if final:
+                self._end_of_text(data[stop:])
+            else:
+                self._pending = data[stop:]
+            return _DONE
+        if token is Token.END:
+            self._end_call()
+            self._drop(match.group())
+            return match.end()
+        begin = match.end() - len(TEXTS[token])
+        if begin > stop:  # a run of them: only the last one may begin a tag
+            self._say(data[stop:begin])
+        self._tag = token
+        self._since = match.end()
+        return match.end()
+
+    def _in_tag(self, tag: Token, stop: int, match: re.Match[str] | None, token: Token | None, final: bool) -> int:
+        data, since = self._data, self._since
+        text = data[since:stop]
+        if len(text) <= MAX_TAG_CHARS and self._may_be_tag(text, tag):
+            if match is None:
+                if final:
+                    self._end_in_tag(tag, text, data[stop:])
+                else:
+                    self._pending = data[since:]
+                    self._resume = stop - since
+                return _DONE
+            if token is Token.SEP and self._read_tag(tag, text):
+                self._tag = None
+                return match.end()
+        self._tag = None
+        self._say(TEXTS[tag])  # it was text, and what follows is read as such
+        return since
+
+    def _may_be_tag(self, text: str, tag: Token) -> bool:
+        if not self._body:
+            return may_be_tag(text, tag)
+        return self._body.startswith(text.strip()) and may_be_tag(text, tag)
+
+    def _read_tag(self, tag: Token, text: str) -> bool:
+        """What a tag does. False: it is none here."""
+        name = tag_name(text)
+        if name not in NAMES or (self._body and name != self._body):
+            return False
+        if tag is Token.CLOSE:
+            self._close_element(name)
+            return True
+        if name in CHILDREN:
+            if self._call is None:
+                return False
+            self._call.open(name, attributes(text))
+            self._body = name
+            return True
+        self._end_call()
+        self._drop(TEXTS[tag] + name)
+        if name == "call":
+            self._begin_call(text)
+        elif name == "tools":
+            self._visible.after()
+        elif name != "message":
+            self._visible.turn("reasoning" if name == "think" else "content")
+        return True
+
+    def _close_element(self, name: str) -> None:
+        if self._body and self._call is not None:
+            self._call.close()
+            self._body = ""
+            return
+        if name not in CHILDREN:
+            self._end_call()
+        self._drop(TEXTS[Token.CLOSE] + name)
+        if name in ("think", "response"):
+            self._visible.turn("content")
+
+    def _begin_call(self, text: str) -> None:
+        name = attributes(text).get("tool", "").strip()
+        allowed = self._offer.calls_allowed
+        self._visible.after()
+        if not (name and allowed):
+            self._visible.add(Dropped(TEXTS[Token.OPEN] + text, NAMELESS if allowed else FORBIDDEN))
+            name = ""
+        self._call = K3Call(name, self._visible, self._mend)
+
+    def _end_call(self) -> None:
+        if self._call is not None:
+            self._call.end()
+            self._call = None
+            self._visible.after()
+
+    def _end_in_tag(self, tag: Token, text: str, piece: str) -> None:
+        """The text ends inside a tag. A closing tag counts."""
+        self._tag = None
+        if tag is Token.CLOSE:
+            self._close_element(self._body or tag_name(text))
+            self._end_of_text("")
+        elif self._call is not None:
+            self._cut()
+        else:
+            self._say(TEXTS[tag] + text + piece)
+
+    def _end_of_text(self, piece: str) -> None:
+        if self._body or (self._call is not None and TEXTS[Token.OPEN].startswith(piece) and len(piece) > 2):
+            self._cut()
+        elif self._call is not None:
+            self._end_call()
+        elif piece:
+            self._say(piece)
+
+    def _cut(self) -> None:
+        if self._call is not None:
+            self._call.cut()
+        self._call = None
+        self._body = ""
+
+    def _say(self, text: str) -> None:
+        if self._body and self._call is not None:
+            self._call.feed(text)
+        else:
+            self._visible.say(text)
+
+    def _drop(self, markup: str) -> None:
+        self._visible.drop(markup, markup)
+        self._visible.pause()

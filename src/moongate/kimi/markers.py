@@ -1,0 +1,74 @@
+"""The texts that mark K2's calls and tags, and which of them are looked for in which state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import lru_cache
+from typing import Final
+
+from moongate.kimi.lexer import Lexer
+from moongate.kimi.options import ToolTokens
+
+
+class Marker(IntEnum):
+    SECTION_BEGIN = 0
+    SECTION_END = 1
+    CALL_BEGIN = 2
+    CALL_END = 3
+    ARG_BEGIN = 4
+    THINK = 5
+    THINK_END = 6
+    TURN_END = 7  # <|im_end|>
+
+    @property
+    def label(self) -> str:
+        """As the option is called: sectionBegin, callEnd ..."""
+        first, *others = self.name.lower().split("_")
+        return first + "".join(word.capitalize() for word in others)
+
+
+_TAGS: Final = {"<think>": Marker.THINK, "</think>": Marker.THINK_END, "<|im_end|>": Marker.TURN_END}
+
+
+@dataclass(frozen=True, slots=True)
+class K2Markers:
+    """The lexers of one set of tokens. Made once, shared by all parsers."""
+
+    tokens: ToolTokens
+    outside: Lexer[Marker]  # in text: everything but argBegin, which means nothing there
+    header: Lexer[Marker]  # after callBegin: everything but tags
+    arguments: Lexer[Marker]  # the same and <|im_end|>, so that it can be cut behind a repaired value
+    pieces: frozenset[str]  # what a marker may begin with, tags left out
+
+    @classmethod
+    def of(cls, tokens: ToolTokens) -> K2Markers:
+        return _markers(tokens)
+
+
+@lru_cache(maxsize=64)
+def _markers(tokens: ToolTokens) -> K2Markers:
+    texts: dict[str, Marker] = {}
+    for text, marker in (
+        (tokens.call_begin, Marker.CALL_BEGIN),
+        (tokens.call_end, Marker.CALL_END),
+        (tokens.arg_begin, Marker.ARG_BEGIN),
+        (tokens.section_begin, Marker.SECTION_BEGIN),
+        (tokens.section_end, Marker.SECTION_END),
+        (_singular(tokens.section_begin), Marker.SECTION_BEGIN),
+        (_singular(tokens.section_end), Marker.SECTION_END),
+    ):
+        texts.setdefault(text, marker)
+    outside = {text: marker for text, marker in texts.items() if marker is not Marker.ARG_BEGIN}
+    return K2Markers(
+        tokens=tokens,
+        outside=Lexer({**_TAGS, **outside}, runs=True),
+        header=Lexer(texts),
+        arguments=Lexer({"<|im_end|>": Marker.TURN_END, **texts}),
+        pieces=frozenset(text[:end] for text in texts for end in range(1, len(text))),
+    )
+
+
+def _singular(text: str) -> str:
+    """`<|tool_call_section_begin|>` for `<|tool_calls_section_begin|>`: models write both."""
+    return text.replace("tool_calls_section", "tool_call_section")

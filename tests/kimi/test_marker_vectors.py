@@ -1,0 +1,105 @@
+"""The vectors of section 5, as far as the parsers alone can tell: text, names and arguments, at several cuts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moongate.kimi.family import facts_of
+from moongate.kimi.hosts import host_of
+from moongate.kimi.k2 import K2Parser
+from moongate.kimi.k3 import K3Parser
+from moongate.kimi.options import KimiOptions
+from moongate.kimi.pieces import Channel, Parser
+from moongate.kimi.request import prepare
+from moongate.kimi.tools import SchemaCache
+from tests.kimi.marker_reading import read, ways
+
+VECTORS = Path(__file__).parents[1] / "vectors"
+DONE = "[DONE]"
+
+
+def rows() -> list[Any]:
+    """Rows of section 5 that parse markers. Native calls beside them are not the parser's to know."""
+    found = []
+    for kind in ("reply", "stream"):
+        for line in (VECTORS / f"{kind}.jsonl").read_text(encoding="utf-8").split("\n"):
+            row = json.loads(line) if line else {}
+            options = row.get("options", {})
+            parses = options.get("manualToolParsing") or options.get("preset") == "agent"
+            about = any(rule.startswith("5") for rule in rule_list(row))
+            said = row.get("upstream") or row.get("events")
+            if parses and about and said and '"tool_calls": [{' not in json.dumps(said):
+                found.append(pytest.param(row, id=row["id"]))
+    return found
+
+
+def rule_list(row: dict[str, Any]) -> list[str]:
+    return [row["rule"]] if isinstance(row["rule"], str) else list(row["rule"])
+
+
+def deltas_of(row: dict[str, Any]) -> dict[int, list[tuple[Channel, str]]]:
+    """The texts of each choice, in order; reasoning before content."""
+    found: dict[int, list[tuple[Channel, str]]] = {}
+    events = [row["upstream"]] if "upstream" in row else [event for event in row["events"] if event != DONE]
+    for choice in (choice for event in events for choice in event.get("choices", ())):
+        said = choice.get("message") or choice.get("delta") or {}
+        deltas = found.setdefault(choice["index"], [])
+        for channel, text in (
+            ("reasoning", said.get("reasoning_content") or said.get("reasoning")),
+            ("content", said.get("content")),
+        ):
+            if text:
+                deltas.append((channel, text))  # type: ignore[arg-type]
+    return found
+
+
+def expected(row: dict[str, Any]) -> dict[int, tuple[str, str, list[tuple[str, Any]]]]:
+    """Content, reasoning and the calls that came out of markers, by choice."""
+    expect = row["expect"]
+    body = row["upstream"] if expect.get("unchanged") and "upstream" in row else expect.get("body")
+    choices = expect["choices"] if body is None else body["choices"]
+    found = {}
+    for choice in choices:
+        said = choice.get("message", choice)
+        calls = [(call.get("function") or call) for call in said.get("tool_calls") or ()]
+        found[choice["index"]] = (
+            said.get("content") or "",
+            said.get("reasoning_content") or said.get("reasoning") or "",
+            [(call["name"], arguments(call["arguments"], row)) for call in calls],
+        )
+    return found
+
+
+def arguments(text: str, row: dict[str, Any]) -> Any:
+    if row["expect"].get("args_json"):
+        try:
+            return json.loads(text, object_pairs_hook=list)
+        except ValueError:
+            return "".join(text.split())
+    return text
+
+
+def parser_for(row: dict[str, Any]) -> Parser:
+    options = KimiOptions.from_config(row.get("options"))
+    target = row["target"]
+    model, host = facts_of(target["model"], options), host_of(target["base_url"], options)
+    offer = prepare(row["request"], options, model, host, SchemaCache()).offer
+    if model.family == "k3":
+        return K3Parser(offer, options.repair_arguments)
+    return K2Parser(options.tool_tokens, offer, options.repair_arguments)
+
+
+@pytest.mark.parametrize("row", rows())
+def test_marker_vector(row: dict[str, Any]) -> None:
+    expects = expected(row)
+    for choice, deltas in deltas_of(row).items():
+        content, reasoning, calls = expects[choice]
+        for cut in ways(deltas):
+            heard = read(parser_for(row), cut)
+            assert (heard.content, heard.reasoning) == (content, reasoning)
+            found = [(call.name, arguments(call.arguments, row)) for call in heard.calls]
+            assert found == calls
