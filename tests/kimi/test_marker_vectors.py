@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.kimi.marker_reading import read, ways
 
 from moongate.kimi.family import facts_of
 from moongate.kimi.hosts import host_of
@@ -16,7 +17,6 @@ from moongate.kimi.options import KimiOptions
 from moongate.kimi.pieces import Channel, Parser
 from moongate.kimi.request import prepare
 from moongate.kimi.tools import SchemaCache
-from tests.kimi.marker_reading import read, ways
 
 VECTORS = Path(__file__).parents[1] / "vectors"
 DONE = "[DONE]"
@@ -27,7 +27,9 @@ def rows() -> list[Any]:
     found = []
     for kind in ("reply", "stream"):
         for line in (VECTORS / f"{kind}.jsonl").read_text(encoding="utf-8").split("\n"):
-            row = json.loads(line) if line else {}
+            if not line:
+                continue
+            row = json.loads(line)
             options = row.get("options", {})
             parses = options.get("manualToolParsing") or options.get("preset") == "agent"
             about = any(rule.startswith("5") for rule in rule_list(row))
