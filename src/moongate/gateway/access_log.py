@@ -1,0 +1,166 @@
+"""One line per request, written apart from the request: collected as tuples, formed and written by a timer.
+
+The writing happens in a thread of its own, so a reader that does not read (a full pipe, a slow disk) stops nothing;
+lines that wait too long are dropped and counted. Prompts and answers are never in a line unless asked for.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+from moongate.payload import dumps
+
+MAX_WAITING: Final = 20_000  # lines
+FLUSH_SECONDS: Final = 0.5
+
+
+class Entry(NamedTuple):
+    """What one line says. Times are in seconds; `notes` counts repairs by kind."""
+
+    when: float
+    id: str
+    client: str
+    front: str
+    method: str
+    path: str
+    asked: str  # the model that the client named
+    provider: str
+    model: str
+    status: int
+    streamed: bool
+    first_byte: float | None
+    duration: float
+    usage: Mapping[str, Any] | None
+    notes: Mapping[str, int]
+    attempts: int
+    error: str  # what went wrong, "" if nothing did
+    bodies: tuple[str, str] | None = None  # the client's request and our answer
+
+
+class AccessLog:
+    """`add` from the event loop; `flush` from a timer; `close` at the end writes what is left."""
+
+    def __init__(self, descriptor: int, *, style: str, dropped: Callable[[int], None] = lambda _: None) -> None:
+        self._form = {"json": json_line, "text": text_line}.get(style)
+        self._colour = style == "text" and os.isatty(descriptor)
+        self._descriptor = descriptor
+        self._dropped = dropped
+        self._entries: list[Entry] = []
+        self._blocks: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._writer: threading.Thread | None = None
+        self.add = self._entries.append if self._form is not None else _ignore
+
+    def flush(self) -> None:
+        """Form the waiting lines and hand them to the writer."""
+        if not self._entries or self._form is None:
+            return
+        entries = self._entries[:]
+        self._entries.clear()  # the same list: `add` is its append
+        if self._blocks.qsize() * len(entries) > MAX_WAITING or self._blocks.qsize() > MAX_WAITING:
+            self._dropped(len(entries))
+            return
+        block = b"".join([self._form(entry, self._colour) for entry in entries])
+        if self._writer is None:
+            self._writer = threading.Thread(target=self._write, name="access-log", daemon=True)
+            self._writer.start()
+        self._blocks.put(block)
+
+    def close(self, seconds: float = 2.0) -> None:
+        """Write what is left, but wait no longer than `seconds` for a reader that does not read."""
+        self.flush()
+        if self._writer is not None:
+            self._blocks.put(None)
+            self._writer.join(seconds)
+
+    def _write(self) -> None:
+        while (block := self._blocks.get()) is not None:
+            view = memoryview(block)
+            try:
+                while view:
+                    view = view[os.write(self._descriptor, view) :]
+            except OSError:  # nobody reads any more: the gateway goes on without a log
+                continue
+
+
+def style_for(setting: str, descriptor: int) -> str:
+    """`auto` is text on a terminal, else JSON."""
+    if setting != "auto":
+        return setting
+    return "text" if os.isatty(descriptor) else "json"
+
+
+def standard_output() -> int:
+    """The descriptor of standard output, also when `sys.stdout` was replaced by something without one."""
+    try:
+        return sys.stdout.fileno()
+    except (AttributeError, OSError, ValueError):
+        return 1
+
+
+def json_line(entry: Entry, colour: bool = False) -> bytes:  # noqa: ARG001 (the same form as text_line)
+    line: dict[str, Any] = {
+        "time": _stamp(entry.when),
+        "id": entry.id,
+        "client": entry.client,
+        "front": entry.front,
+        "method": entry.method,
+        "path": entry.path,
+        "asked": entry.asked,
+        "provider": entry.provider,
+        "model": entry.model,
+        "status": entry.status,
+        "stream": entry.streamed,
+        "first_byte_ms": None if entry.first_byte is None else round(entry.first_byte * 1e3, 1),
+        "duration_ms": round(entry.duration * 1e3, 1),
+        "attempts": entry.attempts,
+        **_tokens(entry.usage),
+        "notes": entry.notes,
+    }
+    if entry.error:
+        line["error"] = entry.error
+    if entry.bodies is not None:
+        line["request"], line["answer"] = entry.bodies
+    return dumps(line) + b"\n"
+
+
+def text_line(entry: Entry, colour: bool = False) -> bytes:
+    status = str(entry.status)
+    if colour:
+        status = f"\033[{32 if entry.status < 400 else 33 if entry.status < 500 else 31}m{status}\033[0m"
+    target = f"{entry.provider},{entry.model}" if entry.provider else entry.asked or "-"
+    parts = [_stamp(entry.when)[11:19], status, f"{entry.method} {entry.path}", target]
+    if entry.first_byte is not None:
+        parts.append(f"first {entry.first_byte * 1e3:.0f} ms")
+    parts.append(f"{entry.duration * 1e3:.0f} ms")
+    tokens = _tokens(entry.usage)
+    if tokens:
+        parts.append(f"{tokens.get('input_tokens', '?')}+{tokens.get('output_tokens', '?')} tokens")
+    parts.extend(f"{kind} x{count}" for kind, count in entry.notes.items())
+    if entry.attempts > 1:
+        parts.append(f"{entry.attempts} attempts")
+    parts += [entry.id, entry.error] if entry.error else [entry.id]
+    line = "  ".join(" ".join(each.split()) for each in parts)
+    if entry.bodies is not None:
+        line += f"\n  > {entry.bodies[0]}\n  < {entry.bodies[1]}"
+    return line.encode("utf-8", "backslashreplace") + b"\n"
+
+
+def _tokens(usage: Mapping[str, Any] | None) -> dict[str, Any]:
+    if not usage:
+        return {}
+    return {"input_tokens": usage.get("prompt_tokens"), "output_tokens": usage.get("completion_tokens")}
+
+
+def _stamp(when: float) -> str:
+    whole = int(when)
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole)) + f".{int((when - whole) * 1000):03d}Z"
+
+
+def _ignore(entry: Entry) -> None:
+    """The log is off."""

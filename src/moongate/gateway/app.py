@@ -1,0 +1,117 @@
+"""The gateway as a plain ASGI application: it mounts anywhere and runs under any ASGI server.
+
+Order of judgement: Host and Origin, the client's key, the route, the limits, then the request itself. Nothing of a
+request reaches a provider before all of it has passed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import secrets
+from collections.abc import Mapping
+from typing import Final
+
+from moongate.errors import Overloaded
+from moongate.gateway.access_log import FLUSH_SECONDS, AccessLog
+from moongate.gateway.metrics import Metrics
+from moongate.gateway.outlet import EXTENSION, AsgiOutlet, Receive, Scope, Send
+from moongate.gateway.pulse import Pulse
+from moongate.gateway.state import State
+from moongate.gateway.visit import Visit
+
+_REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
+
+
+class Gateway:
+    """One worker's application. `state` may be replaced at any time; requests keep the one they began with."""
+
+    def __init__(self, state: State, metrics: Metrics, log: AccessLog) -> None:
+        self.state = state
+        self.metrics = metrics
+        self.log = log
+        self.pulse = Pulse()
+        self.draining = False
+        self.visits: set[Visit] = set()
+        self._id_prefix = f"req_{secrets.token_hex(6)}".encode()
+        self._id_count = 0
+        self._flushing: asyncio.TimerHandle | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        kind = scope["type"]
+        if kind == "http":
+            await self._http(scope, receive, send)
+        elif kind == "websocket":
+            await receive()
+            await send({"type": "websocket.close", "code": 1008})
+        elif kind == "lifespan":
+            await _lifespan(receive, send)
+
+    def request_id(self, head: Mapping[bytes, bytes]) -> bytes:
+        """The client's own, if it is a decent one, else a new one."""
+        given = head.get(b"x-request-id")
+        if given is not None and _REQUEST_ID.fullmatch(given):
+            return given
+        self._id_count += 1
+        return b"%b%08x" % (self._id_prefix, self._id_count)
+
+    def over(self, visit: Visit) -> None:
+        """A visit has ended: its line goes out with the next flush."""
+        self.visits.discard(visit)
+        self.log.add(visit.entry())
+        if self._flushing is None:
+            self._flushing = asyncio.get_running_loop().call_later(FLUSH_SECONDS, self._flush)
+
+    def replace(self, state: State) -> None:
+        """Serve with another configuration from now on."""
+        old, self.state = self.state, state
+        old.close(state)
+
+    async def drain(self, seconds: float) -> None:
+        """Take nothing new; wait for what is in flight, then end it with an error."""
+        self.draining = True
+        loop = asyncio.get_running_loop()
+        end = loop.time() + seconds
+        while self.visits and loop.time() < end:
+            await asyncio.sleep(0.05)
+        for visit in list(self.visits):
+            visit.stop(Overloaded("The gateway is going down", code="draining", retry_after=2))
+        while self.visits and loop.time() < end + 1:
+            await asyncio.sleep(0.01)
+
+    def close(self) -> None:
+        """After the last request."""
+        if self._flushing is not None:
+            self._flushing.cancel()
+        self.state.close()
+        self.log.close()
+
+    def _flush(self) -> None:
+        self._flushing = None
+        self.log.flush()
+
+    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        outlet = scope.get("extensions", {}).get(EXTENSION)
+        if outlet is not None:
+            await Visit(self, scope, receive, outlet).run()
+            return
+        plain = AsgiOutlet(receive, send)
+        pump = asyncio.create_task(plain.pump())
+        try:
+            await Visit(self, scope, receive, plain).run()
+            await pump
+        finally:
+            plain.stop_watching()
+            pump.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await pump
+
+
+async def _lifespan(receive: Receive, send: Send) -> None:
+    """Nothing is opened before it is needed; whoever made the gateway closes it."""
+    while True:
+        message = await receive()
+        await send({"type": message["type"] + ".complete"})
+        if message["type"] == "lifespan.shutdown":
+            return

@@ -1,0 +1,78 @@
+"""From a provider's base URL to the one URL that is called, and the addresses that never are."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import socket
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+from moongate.gateway.config.shapes import Place
+from moongate.net.dial import is_refused
+
+_VERSION: Final = re.compile(r"v\d+[a-z0-9]*")
+_LEAF: Final = "/chat/completions"
+_METADATA_NAMES: Final = frozenset({"metadata.google.internal", "metadata.goog", "metadata", "instance-data"})
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where requests to a provider go."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str  # with the query, if the base had one
+
+    @property
+    def origin(self) -> str:
+        shown = f"[{self.host}]" if ":" in self.host else self.host
+        usual = {"http": 80, "https": 443}[self.scheme]
+        return f"{self.scheme}://{shown}" + ("" if self.port == usual else f":{self.port}")
+
+    @property
+    def url(self) -> str:
+        return self.origin + self.path
+
+
+def resolve_endpoint(base: str, at: Place) -> Endpoint:
+    """`https://x`, `https://x/v1` and `https://x/v1/chat/completions` all mean the last one."""
+    if re.search(r"[\x00-\x20\x7f-\U0010ffff\\]", base):
+        raise at.error("a URL has no blanks, backslashes or characters outside ASCII")
+    try:
+        parts = urlsplit(base)
+        port = parts.port
+    except ValueError as error:
+        raise at.error(f"not a URL: {error}") from None
+    if parts.scheme not in ("http", "https"):
+        raise at.error(f"expected a URL that begins with https:// or http://, found {base!r}")
+    if parts.username is not None or parts.password is not None:
+        raise at.error("no user name or password in the URL: the key belongs into 'api_key'")
+    if not parts.hostname:
+        raise at.error("the URL names no host")
+    if parts.fragment:
+        raise at.error("a URL of an API has no fragment ('#…')")
+    if forbidden_address(parts.hostname):
+        raise at.error(f"{parts.hostname} is a link-local or metadata address: never contacted")
+    path = parts.path.rstrip("/")
+    if not path.endswith(_LEAF):
+        versioned = any(_VERSION.fullmatch(each) for each in path.split("/"))
+        path += _LEAF if versioned else "/v1" + _LEAF
+    if parts.query:
+        path += "?" + parts.query
+    default_port = 443 if parts.scheme == "https" else 80
+    return Endpoint(parts.scheme, parts.hostname, port if port is not None else default_port, path)
+
+
+def forbidden_address(host: str) -> bool:
+    """Link-local and metadata addresses, in any spelling. (What a name means is looked at when it is dialled.)"""
+    host = host.rstrip(".").lower()
+    if host in _METADATA_NAMES:
+        return True
+    try:
+        spelled = str(ipaddress.IPv4Address(socket.inet_aton(host)))  # 0xa9fea9fe, 2852039166, 169.254.43518
+    except OSError:
+        spelled = host
+    return is_refused(spelled)

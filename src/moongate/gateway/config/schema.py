@@ -1,0 +1,60 @@
+"""The JSON Schema of the configuration file and its documentation, both made from the tables in settings.py."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from moongate.gateway.config.settings import TABLES, Provider, Settings
+from moongate.gateway.config.shapes import REQUIRED, ListOf, Table, settings_of
+from moongate.payload import JsonObject, dumps
+
+_HEADER: Final = ("| setting | what it may be | default | what it is for |", "|---|---|---|---|")
+
+
+def schema() -> JsonObject:
+    """One provider, a list of them, or the whole object."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "moongate configuration",
+        "anyOf": [Table(Settings).schema(), Table(Provider).schema(), ListOf(Table(Provider), least=1).schema()],
+    }
+
+
+def json_schema() -> str:
+    """The file that is shipped."""
+    return indented(schema()) + "\n"
+
+
+def indented(value: Any, depth: int = 0) -> str:
+    """JSON for people: two blanks per level, short lists on one line."""
+    pad, end = "  " * (depth + 1), "  " * depth
+    if isinstance(value, dict) and value:
+        rows = [f"{pad}{dumps(key).decode()}: {indented(each, depth + 1)}" for key, each in value.items()]
+        return "{\n" + ",\n".join(rows) + f"\n{end}}}"
+    if isinstance(value, list) and any(isinstance(each, dict | list) for each in value):
+        return "[\n" + ",\n".join(f"{pad}{indented(each, depth + 1)}" for each in value) + f"\n{end}]"
+    return dumps(value).decode()
+
+
+def tables() -> str:
+    """The reference part of docs/configuration.md."""
+    parts = []
+    for row in TABLES:
+        about = (row.__doc__ or "").strip()
+        parts.append(
+            f"### {row.__name__}\n\n{about}\n\n| setting | what it may be | default | what it is for |\n|---|---|---|---|"
+        )
+        parts[-1] += "".join(_row(each) for each in settings_of(row))
+    return "\n\n".join(parts) + "\n"
+
+
+def _row(each: Any) -> str:
+    default = each.metadata["default"]
+    if default is REQUIRED:
+        shown = "**required**"
+    elif isinstance(default, str | int | float | bool):
+        shown = f"`{dumps(default).decode()}`" if default != "" else "–"
+    else:
+        shown = "–"
+    words = each.metadata["shape"].words().replace("|", "\\|")
+    return f"| `{each.name}` | {words} | {shown} | {each.metadata['about']} |"

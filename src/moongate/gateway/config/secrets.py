@@ -1,0 +1,39 @@
+"""Where a secret comes from: the text itself, `$VAR`, `${VAR}` or `file:PATH`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from moongate.gateway.config.shapes import Place, nearest
+
+_VARIABLE: Final = re.compile(r"\$(?:\{([^}]*)\}|(\w+))")
+_WIRE: Final = re.compile(r"[\x21-\x7e]+")
+
+
+def resolve_secret(given: str, at: Place, environment: Mapping[str, str], folder: Path) -> str:
+    """The secret that `given` stands for. An error names the variable or the file, never a value."""
+    found = given
+    if given.startswith("file:"):
+        found = _from_file(given.removeprefix("file:"), at, folder)
+    elif match := _VARIABLE.fullmatch(given):
+        name = match[1] or match[2] or ""
+        if not environment.get(name):
+            others = [each for each in environment if each != name and each.upper() == name.upper()]
+            hint = nearest(name, others)
+            raise at.error(f"the environment variable {name!r} is not set{hint}")
+        found = environment[name].strip()
+    if not _WIRE.fullmatch(found):
+        raise at.error("a key must be made of visible ASCII characters, without blanks")
+    return found
+
+
+def _from_file(name: str, at: Place, folder: Path) -> str:
+    path = folder / Path(name).expanduser()
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise at.error(f"the key file {name!r} cannot be read: {reason}") from None

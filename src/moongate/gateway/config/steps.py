@@ -1,0 +1,132 @@
+"""The forms of `transformer.use`, read into one: a chain is a tuple of steps.
+
+    "Kimi"      ["Kimi", {…}]      {"Kimi": {…}}      a list of these      {"use": …, "some-model": {"use": …}}
+
+A model's own `use` adds to its provider's; a step that the provider has too takes the place of the provider's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from moongate.errors import ConfigError
+from moongate.gateway.config.settings import Provider
+from moongate.gateway.config.shapes import Place, kind_of, nearest
+from moongate.payload import JsonObject
+
+_FORMS = 'expected "Name", ["Name", {options}] or {"Name": {options}}'
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One transformer of a chain, not built yet."""
+
+    name: str
+    options: JsonObject = field(default_factory=dict)
+    at: Place | None = field(default=None, compare=False, repr=False)  # of the options, for their errors
+
+
+def chains_of(provider: Provider, known: Iterable[str]) -> dict[str, tuple[Step, ...]]:
+    """The steps of every model of a provider, by the model's name."""
+    assert provider.at is not None
+    at = provider.at.child("transformer")
+    names = tuple(known)
+    shared: tuple[Step, ...] = ()
+    own: dict[str, tuple[Step, ...]] = {}
+    models = [model.name for model in provider.models]
+    for key, value in provider.transformer.items():
+        if key == "use":
+            shared = read_use(value, at.child("use"), names)
+        elif key not in models:
+            message = f"neither 'use' nor a model of this provider: {key!r}{nearest(key, ['use', *models])}"
+            raise at.child(key).error(message)
+        else:
+            own[key] = _model_use(value, at.child(key), names)
+    return {
+        model.name: _with_options(_overlay(shared, own.get(model.name, ())), model.options, model.at)
+        for model in provider.models
+    }
+
+
+def read_use(value: Any, at: Place, known: tuple[str, ...]) -> tuple[Step, ...]:
+    """All forms of `use`."""
+    if isinstance(value, str):
+        return (_named(value, {}, at, at, known),)
+    if isinstance(value, dict):
+        return _from_object(value, at, known)
+    if not isinstance(value, list):
+        raise at.error(f"{_FORMS}, found {kind_of(value)}")
+    steps: list[Step] = []
+    bare = False  # the step before is a name without options
+    for index, entry in enumerate(value):
+        here = at.child(index)
+        if bare and isinstance(entry, dict) and not _is_step(entry, known):
+            steps[-1] = replace(steps[-1], options=entry, at=here)  # "use": ["Kimi", {options}]
+            bare = False
+            continue
+        steps.extend(_entry(entry, here, known))
+        bare = isinstance(entry, str)
+    return tuple(steps)
+
+
+def _model_use(value: Any, at: Place, known: tuple[str, ...]) -> tuple[Step, ...]:
+    if not isinstance(value, dict) or "use" not in value:
+        raise at.error('expected an object with its own "use"')
+    for key in value:
+        if key != "use":
+            raise at.child(key).error(f"unknown setting {key!r}{nearest(key, ['use'])}")
+    return read_use(value["use"], at.child("use"), known)
+
+
+def _entry(entry: Any, at: Place, known: tuple[str, ...]) -> tuple[Step, ...]:
+    if isinstance(entry, str):
+        return (_named(entry, {}, at, at, known),)
+    if isinstance(entry, dict):
+        return _from_object(entry, at, known)
+    if not isinstance(entry, list) or not 1 <= len(entry) <= 2 or not isinstance(entry[0], str):
+        raise at.error(f"{_FORMS}, found {kind_of(entry)}")
+    options = entry[1] if len(entry) == 2 else {}
+    return (_named(entry[0], options, at.child(0), at.child(1), known),)
+
+
+def _from_object(entry: JsonObject, at: Place, known: tuple[str, ...]) -> tuple[Step, ...]:
+    if not entry:
+        raise at.error(f"{_FORMS}, found an empty object")
+    return tuple(_named(name, options, at.child(name), at.child(name), known) for name, options in entry.items())
+
+
+def _named(name: str, options: Any, at: Place, options_at: Place, known: tuple[str, ...]) -> Step:
+    if name not in known:
+        raise at.error(f"unknown transformer {name!r}{nearest(name, known)}")
+    if not isinstance(options, dict):
+        raise options_at.error(f"expected an object with options, found {kind_of(options)}")
+    return Step(name, options, options_at)
+
+
+def _is_step(entry: JsonObject, known: tuple[str, ...]) -> bool:
+    return any(key in known for key in entry)
+
+
+def _overlay(shared: tuple[Step, ...], own: tuple[Step, ...]) -> tuple[Step, ...]:
+    by_name: Mapping[str, Step] = {step.name: step for step in own}
+    kept = [by_name.get(step.name, step) for step in shared]
+    return (*kept, *(step for step in own if step.name not in {each.name for each in shared}))
+
+
+def _with_options(steps: tuple[Step, ...], options: JsonObject, at: Place | None) -> tuple[Step, ...]:
+    if not options:
+        return steps
+    assert at is not None
+    here = at.child("options")
+    if not steps:
+        raise here.error("options, but no transformer in the chain that could take them")
+    first = replace(steps[0], options={**steps[0].options, **options}, at=here)
+    return (first, *steps[1:])
+
+
+def option_error(step: Step, error: ConfigError) -> ConfigError:
+    """The transformer's own complaint about its options, with file and line."""
+    assert step.at is not None
+    return step.at.document.error(error.path or step.at.path, error.message)

@@ -1,0 +1,140 @@
+"""The way back to the client: synchronous writes, back-pressure, and word when the client leaves.
+
+Our own server protocol offers this directly (`scope["extensions"]["moongate.stream"]`); under any other ASGI server
+`AsgiOutlet` gives the same over `send`, with a bounded queue.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, Final, Protocol
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+HeaderList = list[tuple[bytes, bytes]]
+
+EXTENSION: Final = "moongate.stream"
+MAX_COPY: Final = 64 * 1024  # bytes of an answer that a log may show
+HIGH_WATER: Final = 64 * 1024  # bytes waiting in the queue from which the upstream is paused
+
+
+class Outlet(Protocol):
+    """One response. `start` once, then `write` until `finish` or `abort`."""
+
+    @property
+    def paused(self) -> bool:
+        """The client reads slowly: write no more than what is already on its way."""
+        ...
+
+    def start(self, status: int, headers: HeaderList) -> None: ...
+
+    def write(self, data: bytes) -> None: ...
+
+    def finish(self) -> None: ...
+
+    def abort(self) -> None:
+        """Close the connection without an end of the body."""
+        ...
+
+    def on_drain(self, paused: Callable[[], None], drained: Callable[[], None]) -> None:
+        """Call `paused` when the client falls behind, `drained` when it has caught up."""
+        ...
+
+    def on_disconnect(self, callback: Callable[[], None]) -> None: ...
+
+
+class AsgiOutlet:
+    """An Outlet over plain ASGI. `pump` must run beside whoever writes; it ends after `finish` or `abort`."""
+
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self._receive = receive
+        self._send = send
+        self._queue: deque[Message] = deque()
+        self._waiting = 0
+        self._wake = asyncio.Event()
+        self._over = False
+        self._pause: Callable[[], None] | None = None
+        self._drained: Callable[[], None] | None = None
+        self._watcher: asyncio.Task[None] | None = None
+        self.paused = False
+
+    def start(self, status: int, headers: HeaderList) -> None:
+        self._put({"type": "http.response.start", "status": status, "headers": headers})
+
+    def write(self, data: bytes) -> None:
+        self._waiting += len(data)
+        self._put({"type": "http.response.body", "body": data, "more_body": True})
+        if self._waiting > HIGH_WATER and not self.paused:
+            self.paused = True
+            if self._pause is not None:
+                self._pause()
+
+    def finish(self) -> None:
+        self._put({"type": "http.response.body", "body": b"", "more_body": False})
+        self._over = True
+
+    def abort(self) -> None:
+        self._queue.clear()
+        self._over = True
+        self._wake.set()
+
+    def on_drain(self, paused: Callable[[], None], drained: Callable[[], None]) -> None:
+        self._pause, self._drained = paused, drained
+
+    def on_disconnect(self, callback: Callable[[], None]) -> None:
+        """The request's body must have been read."""
+        self._watcher = asyncio.create_task(self._watch(callback))
+
+    def stop_watching(self) -> None:
+        if self._watcher is not None:
+            self._watcher.cancel()
+
+    async def pump(self) -> None:
+        """Send what is written, in order."""
+        while True:
+            while self._queue:
+                message = self._queue.popleft()
+                await self._send(message)
+                self._waiting -= len(message.get("body", b""))
+                if self.paused and self._waiting <= HIGH_WATER // 2:
+                    self.paused = False
+                    if self._drained is not None:
+                        self._drained()
+            if self._over:
+                return
+            self._wake.clear()
+            await self._wake.wait()
+
+    async def _watch(self, callback: Callable[[], None]) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        callback()
+
+    def _put(self, message: Message) -> None:
+        self._queue.append(message)
+        self._wake.set()
+
+
+class Copying:
+    """An Outlet that also keeps the beginning of what is written, for a log that was told to show answers."""
+
+    def __init__(self, outlet: Outlet) -> None:
+        self._outlet = outlet
+        self.copy = bytearray()
+        self.start = outlet.start
+        self.finish = outlet.finish
+        self.abort = outlet.abort
+        self.on_drain = outlet.on_drain
+        self.on_disconnect = outlet.on_disconnect
+
+    @property
+    def paused(self) -> bool:
+        return self._outlet.paused
+
+    def write(self, data: bytes) -> None:
+        self.copy += data[: max(0, MAX_COPY - len(self.copy))]
+        self._outlet.write(data)

@@ -1,0 +1,169 @@
+"""One streamed answer: the upstream's reads → the session → the client's socket, without a task in between.
+
+Status 200 is committed when the first event has come, or after `commit` seconds. What fails before that is raised, so
+that it can be tried again or told with its own status; what fails after it becomes one in-band error, then the end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from moongate.chat.contracts import Dialect
+from moongate.errors import GatewayError, UpstreamTimeout
+from moongate.gateway.config.settings import Timeouts
+from moongate.gateway.outlet import HeaderList, Outlet
+from moongate.gateway.pulse import Pulse
+from moongate.net.contract import Response
+from moongate.pipeline.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How many beats of the pulse each silence may last."""
+
+    commit: float
+    keep_alive: int
+    first_event: int
+    unread: int
+
+    @classmethod
+    def of(cls, timeouts: Timeouts, beat: float) -> Patience:
+        def beats(seconds: float) -> int:
+            return max(1, round(seconds / beat))
+
+        return cls(
+            timeouts.commit, beats(timeouts.keep_alive), beats(timeouts.first_event), beats(timeouts.client_unread)
+        )
+
+
+class Relay:
+    """`await run()` until the stream is over. `committed` and `failure` tell how far it came."""
+
+    def __init__(
+        self,
+        session: Session,
+        dialect: Dialect,
+        outlet: Outlet,
+        *,
+        headers: HeaderList,
+        patience: Patience,
+        pulse: Pulse,
+        begun: Callable[[], None],
+    ) -> None:
+        self._session = session
+        self._dialect = dialect
+        self._outlet = outlet
+        self._headers = headers
+        self._patience = patience
+        self._pulse = pulse
+        self._begun = begun  # called when status 200 leaves
+        self._response: Response | None = None
+        self._held: list[bytes] = []
+        self._quiet = 0  # beats since something was written
+        self._waited = 0  # beats without a first event
+        self._unread = 0  # beats in which the client read nothing
+        self._task = asyncio.current_task()
+        self._late: GatewayError | None = None
+        self.committed = False
+        self.failure: GatewayError | None = None
+
+    async def run(self, response: Response) -> None:
+        """Raises GatewayError only if nothing was committed."""
+        self._response = response
+        self._outlet.on_drain(response.pause, response.resume)
+        commit = asyncio.get_running_loop().call_later(self._patience.commit, self._commit)
+        try:
+            await self._pipe(response)
+        finally:
+            commit.cancel()
+            self._pulse.discard(self)
+            response.close()
+
+    def beat(self) -> None:
+        """A second has passed."""
+        if self._outlet.paused:
+            self._unread += 1
+            if self._unread >= self._patience.unread:
+                self._outlet.abort()
+                self._cancel()
+            return
+        self._unread = 0
+        self._quiet += 1
+        if not self._session.started:
+            self._waited += 1
+            if self._waited >= self._patience.first_event:
+                self._late = UpstreamTimeout("the provider took too long (first event)", code="first_timeout")
+                self._cancel()
+                return
+        if self._quiet >= self._patience.keep_alive:
+            self._quiet = 0
+            self._outlet.write(self._dialect.keep_alive())
+
+    async def _pipe(self, response: Response) -> None:
+        try:
+            await response.pipe(self._feed)
+            if not self._session.finished:
+                self._send(self._session.close())
+        except GatewayError as error:
+            self._fail(error)
+        except asyncio.CancelledError:
+            if self._late is None or self._task is None:
+                raise
+            self._task.uncancel()
+            self._fail(self._late)
+        self.failure = self.failure or self._session.failure
+        if not self.committed:
+            if self.failure is not None:
+                raise self.failure
+            self._commit()
+        self._outlet.finish()
+
+    def _feed(self, data: bytes) -> None:
+        session = self._session
+        if session.finished:
+            return  # nothing after the end is read
+        out = session.feed(data)
+        if self.committed:
+            if out:
+                self._quiet = 0
+                self._outlet.write(out)
+        else:
+            self._send(out)
+        if session.finished and self._response is not None:
+            self._response.release()
+
+    def _send(self, out: bytes) -> None:
+        """While nothing is committed, hold; the first event decides."""
+        if self.committed:
+            if out:
+                self._outlet.write(out)
+            return
+        if self._session.failure is not None:
+            raise self._session.failure
+        if out:
+            self._held.append(out)
+        if self._session.started:
+            self._commit()
+
+    def _commit(self) -> None:
+        if self.committed:
+            return
+        self.committed = True
+        self._begun()
+        self._outlet.start(200, self._headers)
+        if self._held:
+            self._outlet.write(b"".join(self._held))
+            self._held.clear()
+        self._pulse.add(self)
+
+    def _fail(self, error: GatewayError) -> None:
+        if not self.committed:
+            raise error
+        self.failure = error
+        self._outlet.write(self._session.fail(error))
+
+    def _cancel(self) -> None:
+        if self._task is not None:
+            self._task.cancel()

@@ -1,0 +1,186 @@
+"""A configuration made ready to serve: every object that requests share, built once and replaced as a whole.
+
+A reload builds a new State and swaps it in; requests in flight end with the one they began with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from moongate.gateway.attempts import Attempts, Lane
+from moongate.gateway.auth import Doorkeeper
+from moongate.gateway.config.load import Config, Source
+from moongate.gateway.config.settings import ClientKey
+from moongate.gateway.health import Health, KeyRing
+from moongate.gateway.metrics import Metrics, Times
+from moongate.gateway.redaction import Redactor
+from moongate.gateway.routing import Route, Routes
+from moongate.gateway.visitors import Visitors
+from moongate.net.client import Client
+from moongate.net.contract import Upstream
+from moongate.net.deadlines import Deadlines
+from moongate.net.dial import Origin
+from moongate.pipeline.chain import Chain
+
+# Client headers that may travel on: session affinity for prompt caches, tracing, attribution. Never credentials.
+FORWARDED: Final = frozenset(
+    {
+        b"x-session-id",
+        b"x-session-affinity",
+        b"traceparent",
+        b"tracestate",
+        b"idempotency-key",
+        b"http-referer",
+        b"x-title",
+    }
+)
+MAX_KINDS: Final = 64  # kinds of repairs that are counted by name: a transformer of one's own may invent any number
+NEVER_FORWARDED: Final = frozenset({b"authorization", b"x-api-key", b"cookie", b"proxy-authorization", b"host"})
+
+
+class Meter:
+    """The counters of one target seen from one front."""
+
+    __slots__ = (
+        "_front",
+        "_metrics",
+        "_repairs",
+        "_requests",
+        "_target",
+        "cached",
+        "duration",
+        "first",
+        "read",
+        "written",
+    )
+
+    def __init__(self, metrics: Metrics, provider: str, model: str, front: str) -> None:
+        self._metrics = metrics
+        self._target = {"model": model, "provider": provider}
+        self._front = front
+        self._requests: dict[int, int] = {}
+        self._repairs: dict[str, int] = {}
+        self.first: Times = metrics.times("moongate_first_byte_seconds", **self._target, front=front)
+        self.duration: Times = metrics.times("moongate_duration_seconds", **self._target, front=front)
+        self.read = metrics.counter("moongate_tokens_total", **self._target, kind="input")
+        self.cached = metrics.counter("moongate_tokens_total", **self._target, kind="cached")
+        self.written = metrics.counter("moongate_tokens_total", **self._target, kind="output")
+
+    def repairs(self, kind: str, times: int) -> None:
+        slot = self._repairs.get(kind)
+        if slot is None:
+            if len(self._repairs) >= MAX_KINDS:
+                kind = "other"
+            slot = self._repairs[kind] = self._metrics.counter("moongate_repairs_total", kind=kind, **self._target)
+        self._metrics.values[slot] += times
+
+    def request(self, status: int) -> None:
+        slot = self._requests.get(status)
+        if slot is None:
+            slot = self._requests[status] = self._metrics.counter(
+                "moongate_requests_total", **self._target, front=self._front, status=str(status)
+            )
+        self._metrics.values[slot] += 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Target:
+    """A model of a provider, ready to be asked."""
+
+    provider: str
+    model: str
+    chain: Chain
+    upstream: Upstream
+    path: str
+    head: tuple[tuple[bytes, bytes], ...]  # what every request says, but for the key
+    forwarded: frozenset[bytes]
+    lane: Lane
+
+
+class State:
+    """Built by `State(config, …)`; frozen in spirit."""
+
+    def __init__(self, config: Config, keys: tuple[ClientKey, ...] | None, metrics: Metrics, old: State | None) -> None:
+        settings = config.settings
+        self.config = config
+        self.metrics = metrics
+        self.routes = Routes(config)
+        self.doorkeeper = Doorkeeper(keys, workers=settings.workers)
+        self.visitors = Visitors(settings.host, settings.allowed_hosts)
+        self.redactor = Redactor(config.secrets | {key.key for key in keys or ()})
+        self.limits = settings.limits
+        self.timeouts = settings.timeouts
+        self.log_bodies = settings.log.bodies
+        self.attempts = Attempts(settings.retries, lambda: metrics.values[metrics.in_flight])
+        timeouts = settings.timeouts
+        phases = (timeouts.connect, timeouts.head, timeouts.first_event, timeouts.silence)
+        self.stream_deadlines = Deadlines(*phases, timeouts.stream)
+        self.whole_deadlines = Deadlines(*phases, timeouts.whole)
+        self.upstreams: dict[tuple[Origin, int], Upstream] = {}
+        self.targets: list[Target] = [
+            target for source in config.sources for target in self._targets(source, old.upstreams if old else {})
+        ]
+        self._plans: dict[int, tuple[tuple[Target, ...], tuple[Lane, ...]]] = {}
+        self._meters: dict[tuple[int, str], Meter] = {}
+
+    def plan(self, route: Route) -> tuple[tuple[Target, ...], tuple[Lane, ...]]:
+        """The targets of a route, the first choice first, and their lanes."""
+        found = self._plans.get(route.index)
+        if found is None:
+            targets = tuple(self.targets[index] for index in (route.index, *route.fallback))
+            found = self._plans[route.index] = targets, tuple(target.lane for target in targets)
+        return found
+
+    def meter(self, target: Target, front: str) -> Meter:
+        key = (id(target), front)  # targets live as long as this object
+        meter = self._meters.get(key)
+        if meter is None:
+            meter = self._meters[key] = Meter(self.metrics, target.provider, target.model, front)
+        return meter
+
+    def close(self, successor: State | None = None) -> None:
+        """Close the upstreams that nobody uses any more."""
+        kept = set(map(id, successor.upstreams.values())) if successor else set()
+        for upstream in self.upstreams.values():
+            if id(upstream) not in kept:
+                upstream.close()
+
+    def _targets(self, source: Source, open_upstreams: Mapping[tuple[Origin, int], Upstream]) -> list[Target]:
+        provider = source.settings
+        origin = Origin.parse(source.endpoint.origin, ca_file=provider.ca_file or None, proxy=provider.proxy or None)
+        place = (origin, self.limits.connections)
+        upstream = self.upstreams.get(place) or open_upstreams.get(place) or Client(origin, connections=place[1])
+        self.upstreams[place] = upstream
+        keys = KeyRing(source.keys)
+        head = ((b"Content-Type", b"application/json"), *_encoded(source.headers))
+        forwarded = (FORWARDED | {name.lower().encode() for name in provider.forward_headers}) - NEVER_FORWARDED
+        targets = []
+        for model in source.models:
+            chain = self.config.transformers.chain(source.chains[model.name], model.name, provider.api_base_url)
+            lane = Lane(Health(self.config.settings.retries), keys, *self._counters(source.name, model.name))
+            targets.append(
+                Target(source.name, model.name, chain, upstream, source.endpoint.path, head, forwarded, lane)
+            )
+        return targets
+
+    def _counters(self, provider: str, model: str) -> tuple[Callable[[], None], Callable[[str], None]]:
+        labels = {"provider": provider, "model": model}
+
+        def cooled() -> None:
+            self.metrics.count("moongate_cool_downs_total", **labels)
+
+        ok = self.metrics.counter("moongate_attempts_total", **labels, outcome="ok")
+
+        def tried(outcome: str) -> None:
+            if outcome == "ok":
+                self.metrics.values[ok] += 1
+            else:
+                self.metrics.count("moongate_attempts_total", **labels, outcome=outcome)
+
+        return cooled, tried
+
+
+def _encoded(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.encode("ascii"), value.encode("ascii")) for name, value in headers.items()]

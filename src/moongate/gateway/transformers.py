@@ -1,0 +1,132 @@
+"""Transformers by name: the built-in ones, those of the configuration, and installed ones (entry points).
+
+Code is loaded only from places that the configuration names: a module, a file, or an entry point of the group
+`moongate.transformers` whose name stands in a chain.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any, Final
+
+from moongate.chat.contracts import Transformer
+from moongate.errors import ConfigError
+from moongate.gateway.config.settings import CustomTransformer
+from moongate.gateway.config.shapes import Place
+from moongate.gateway.config.steps import Step, option_error
+from moongate.payload import JsonObject
+from moongate.pipeline.base import BaseTransformer
+from moongate.pipeline.chain import Chain
+from moongate.pipeline.registry import TRANSFORMERS
+
+GROUP: Final = "moongate.transformers"
+PLACEHOLDER: Final = "CustomTransformer"  # stands in the well-known example configuration; does nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Transformers:
+    """What the names in a chain mean."""
+
+    custom: Mapping[str, Callable[..., Any]]
+    defaults: Mapping[str, JsonObject]
+    installed: Mapping[str, EntryPoint]
+
+    @classmethod
+    def load(cls, declared: Sequence[CustomTransformer], folder: Path) -> Transformers:
+        custom: dict[str, Callable[..., Any]] = {}
+        defaults: dict[str, JsonObject] = {}
+        for each in declared:
+            assert each.at is not None
+            found = _load(each.path, folder, each.at)
+            name = each.name or getattr(found, "__name__", each.path)
+            if name in custom or name in TRANSFORMERS:
+                raise each.at.error(f"a second transformer named {name!r}")
+            custom[name], defaults[name] = found, each.options
+        installed = {each.name: each for each in entry_points(group=GROUP)}
+        return cls(custom, defaults, installed)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*TRANSFORMERS, *self.custom, *self.installed, PLACEHOLDER)))
+
+    def chain(self, steps: Sequence[Step], model: str, base_url: str) -> Chain:
+        return Chain([self._build(step, model, base_url) for step in steps])
+
+    def _build(self, step: Step, model: str, base_url: str) -> Transformer:
+        assert step.at is not None
+        try:
+            if step.name in self.custom:
+                options = {**self.defaults[step.name], **step.options}
+                return _construct(self.custom[step.name], options, model, base_url, step.at)
+            if step.name in TRANSFORMERS:
+                return TRANSFORMERS[step.name](step.options, model=model, base_url=base_url, path=step.at.path)
+            if step.name in self.installed:
+                made = _import(lambda: self.installed[step.name].load(), step.at)
+                return _construct(made, step.options, model, base_url, step.at)
+        except ConfigError as error:
+            raise error if step.at.document.file in error.path else option_error(step, error) from None
+        return BaseTransformer()
+
+
+def _construct(factory: Callable[..., Any], options: JsonObject, model: str, base_url: str, at: Place) -> Transformer:
+    """`from_config(options, model=…, base_url=…)` if the class has it, else the options as keyword arguments."""
+    from_config = getattr(factory, "from_config", None)
+    try:
+        made = from_config(options, model=model, base_url=base_url) if callable(from_config) else factory(**options)
+    except ConfigError:
+        raise
+    except Exception as error:  # a stranger's code: whatever it raises is told, not thrown
+        raise at.error(f"cannot be built: {type(error).__name__}: {error}") from None
+    if not callable(getattr(made, "begin", None)):
+        raise at.error(f"{type(made).__name__} is not a transformer: it has no begin(request)")
+    return made  # type: ignore[no-any-return]
+
+
+def _load(path: str, folder: Path, at: Place) -> Callable[..., Any]:
+    """`module:Class`, `file.py:Class`, or `file.py` that holds exactly one transformer."""
+    place, _, name = path.partition(":")
+    if place.endswith(".py"):
+        module = _import(lambda: _module_of(folder / Path(place).expanduser()), at)
+    else:
+        module = _import(lambda: importlib.import_module(place), at)
+    if not name:
+        return _only_transformer(module, at)
+    found = getattr(module, name, None)
+    if not callable(found):
+        raise at.error(f"{place} has no class {name!r}")
+    return found  # type: ignore[no-any-return]
+
+
+def _module_of(path: Path) -> Any:
+    spec = importlib.util.spec_from_file_location(f"moongate_custom_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their own module up
+    spec.loader.exec_module(module)
+    return module
+
+
+def _only_transformer(module: Any, at: Place) -> Callable[..., Any]:
+    found = [
+        value
+        for value in vars(module).values()
+        if inspect.isclass(value) and value.__module__ == module.__name__ and hasattr(value, "begin")
+    ]
+    if len(found) != 1:
+        raise at.error(f"expected one class with begin(request) in it, found {len(found)}: say which, as FILE:CLASS")
+    return found[0]
+
+
+def _import(load: Callable[[], Any], at: Place) -> Any:
+    try:
+        return load()
+    except Exception as error:  # a stranger's module: whatever it raises is told, not thrown
+        raise at.error(f"cannot be loaded: {type(error).__name__}: {error}") from None

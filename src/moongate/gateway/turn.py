@@ -1,0 +1,187 @@
+"""One request of a client to a model, from its body to the end of its answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from moongate.chat.contracts import Dialect, Exchange, Note
+from moongate.dialects import CHAT
+from moongate.errors import BadUpstream, GatewayError
+from moongate.gateway.attempts import Try
+from moongate.gateway.outlet import HeaderList, Outlet
+from moongate.gateway.pulse import Pulse
+from moongate.gateway.reading import read_object
+from moongate.gateway.refusals import MAX_BODY, refusal
+from moongate.gateway.relay import Patience, Relay
+from moongate.gateway.state import State, Target
+from moongate.net.contract import Response
+from moongate.payload import JsonObject, dumps
+from moongate.pipeline.session import Session, read_reply
+
+ERROR_SECONDS: Final = 5.0  # for the body of a provider's error
+JSON_TYPE: Final = (b"content-type", b"application/json")
+STREAM_HEAD: Final = (
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"cache-control", b"no-cache"),
+    (b"x-accel-buffering", b"no"),
+)
+
+
+class Turn:
+    """`await run(body)`; afterwards the attributes tell what happened, for log and metrics."""
+
+    __slots__ = (
+        "_asked",
+        "_body",
+        "_chat",
+        "_clock",
+        "_head",
+        "_outlet",
+        "_patience",
+        "_pulse",
+        "_request_id",
+        "_state",
+        "_targets",
+        "asked_model",
+        "attempts",
+        "began",
+        "failure",
+        "first",
+        "front",
+        "notes",
+        "started",
+        "streamed",
+        "target",
+        "usage",
+    )
+
+    def __init__(
+        self, state: State, front: Dialect, outlet: Outlet, head: Mapping[bytes, bytes], request_id: bytes, pulse: Pulse
+    ) -> None:
+        self._state = state
+        self._outlet = outlet
+        self._head = head
+        self._request_id = request_id
+        self._pulse = pulse
+        self._patience = Patience.of(state.timeouts, pulse.seconds)
+        self._clock = asyncio.get_running_loop().time
+        self.began = self._clock()
+        self.asked_model = ""
+        self.front = front
+        self.started = False  # a status has left
+        self.streamed = False
+        self.first: float | None = None
+        self.target: Target | None = None
+        self.attempts = 0
+        self.failure: GatewayError | None = None  # after the status left
+        self.usage: JsonObject | None = None
+        self.notes: Sequence[Note] = ()
+
+    async def run(self, body: bytes) -> None:
+        """Answer. Raises GatewayError only if no status has left."""
+        state = self._state
+        self._body = body
+        self._asked = asked = read_object(body, state.limits.json_depth)
+        self._chat = chat = self.front.decode(asked)
+        asked_model = chat.get("model")
+        if isinstance(asked_model, str):
+            self.asked_model = asked_model
+        route = state.routes.find(asked_model)
+        self._targets, lanes = state.plan(route)
+        self.streamed = chat.get("stream") is True
+        deadlines = state.stream_deadlines if self.streamed else state.whole_deadlines
+        await state.attempts.run(lanes, self._attempt, deadlines)
+
+    async def _attempt(self, attempt: Try) -> None:
+        target = self._targets[attempt.index]
+        self.target = target
+        self.attempts = attempt.number
+        chat = self._chat
+        if chat.get("model") != target.model:
+            chat = {**chat, "model": target.model}
+        exchange = target.chain.begin(chat)
+        # Nobody changed anything: the client's own bytes go on.
+        body = self._body if exchange.request is self._asked else dumps(exchange.request)
+        head = [*target.head, *self._forwarded(target)]
+        if attempt.key.header:
+            head.append((b"Authorization", attempt.key.header))
+        response = await target.upstream.send("POST", target.path, head, body, deadlines=attempt.deadlines)
+        try:
+            if response.status != 200:
+                raise await _refused(response)
+            if self.streamed:
+                await self._stream(response, exchange, attempt)
+            else:
+                await self._whole(response, exchange)
+        finally:
+            response.close()
+            self.notes = exchange.notes
+
+    async def _whole(self, response: Response, exchange: Exchange) -> None:
+        data = await response.read(self._state.limits.answer)
+        content_type = response.headers.get(b"content-type", b"").decode("latin-1")
+        reply, data = read_reply(exchange, data, content_type)
+        usage = reply.get("usage")
+        self.usage = usage if isinstance(usage, dict) else None
+        if self.front is not CHAT:
+            data = dumps(self.front.encode(reply, self._asked))
+        self._begun()
+        self._outlet.start(200, [JSON_TYPE, *self._own_headers(), (b"content-length", b"%d" % len(data))])
+        self._outlet.write(data)
+        self._outlet.finish()
+
+    async def _stream(self, response: Response, exchange: Exchange, attempt: Try) -> None:
+        content_type = response.headers.get(b"content-type", b"").decode("latin-1")
+        encoder = self.front.encoder(self._asked)
+        session = Session(exchange, content_type, encoder, limit=self._state.limits.event)
+
+        def begun() -> None:
+            attempt.good()
+            self._begun()
+
+        relay = Relay(
+            session,
+            self.front,
+            self._outlet,
+            headers=[*STREAM_HEAD, *self._own_headers()],
+            patience=self._patience,
+            pulse=self._pulse,
+            begun=begun,
+        )
+        values, slot = self._state.metrics.values, self._state.metrics.streams
+        values[slot] += 1
+        try:
+            await relay.run(response)
+        finally:
+            values[slot] -= 1
+            self.failure = relay.failure
+            self.usage = session.usage
+
+    def failed_stream(self, error: GatewayError) -> bytes | None:
+        """The stream that tells an error, where this front wants it so."""
+        return self.front.failed_stream(error, self._asked) if self.streamed else None
+
+    def _begun(self) -> None:
+        self.started = True
+        self.first = self._clock()
+
+    def _own_headers(self) -> HeaderList:
+        return [(b"x-request-id", self._request_id)]
+
+    def _forwarded(self, target: Target) -> HeaderList:
+        names = self._head.keys() & target.forwarded
+        return [(name, self._head[name]) for name in names] if names else []
+
+
+async def _refused(response: Response) -> GatewayError:
+    """A provider's answer other than 200, as an error."""
+    if response.status < 400:
+        return BadUpstream(f"the provider answered with status {response.status}, which is not followed", code="status")
+    try:
+        async with asyncio.timeout(ERROR_SECONDS):
+            body = await response.read(MAX_BODY)
+    except (GatewayError, TimeoutError):
+        body = b""  # the status says enough
+    return refusal(response.status, response.headers, body)

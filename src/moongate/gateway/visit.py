@@ -1,0 +1,251 @@
+"""One HTTP request, of whatever kind: judged, answered, logged and counted."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from typing import TYPE_CHECKING, Final
+
+from moongate.chat.contracts import Dialect
+from moongate.dialects import CHAT, MESSAGES
+from moongate.errors import GatewayError, MethodNotAllowed, NotFound, Overloaded, TooLarge
+from moongate.gateway.access_log import Entry
+from moongate.gateway.account import account
+from moongate.gateway.auth import Client
+from moongate.gateway.fronts import FRONTS
+from moongate.gateway.outlet import MAX_COPY, Copying, HeaderList, Outlet, Receive, Scope
+from moongate.gateway.pages import OPEN_PAGES, PAGES, Ask, Page, one_model
+from moongate.gateway.refusals import clamped, should_retry
+from moongate.gateway.turn import JSON_TYPE, STREAM_HEAD, Turn
+from moongate.payload import dumps
+
+if TYPE_CHECKING:
+    from moongate.gateway.app import Gateway
+
+CLIENT_LEFT: Final = 499  # for the log: nobody was there to hear a status
+
+
+class Visit:
+    """One HTTP request, of whatever kind."""
+
+    def __init__(self, gateway: Gateway, scope: Scope, receive: Receive, outlet: Outlet) -> None:
+        self.gateway = gateway
+        self.state = gateway.state
+        self.scope = scope
+        self.receive = receive
+        self.outlet = outlet = Copying(outlet) if self.state.log_bodies else outlet
+        self.head: dict[bytes, bytes] = dict(scope["headers"])
+        self.id = gateway.request_id(self.head)
+        self.began = asyncio.get_running_loop().time()
+        self.front: Dialect = CHAT
+        self.client: Client | None = None
+        self.turn: Turn | None = None
+        self.status = 200
+        self.error = ""
+        self.asked = b""
+        self.left = False
+        self._stop: GatewayError | None = None
+        self._task = asyncio.current_task()
+
+    async def run(self) -> None:
+        """Answer. Raises nothing but cancellation by the server."""
+        self.gateway.visits.add(self)
+        try:
+            await self._answer()
+        except GatewayError as error:
+            self._refuse(error)
+        except asyncio.CancelledError:
+            self._cancelled()
+        except Exception as error:  # a mistake of ours must not take the worker down, nor show itself to a client
+            self._refuse(self._mistake(error))
+        finally:
+            self.gateway.over(self)
+
+    def stop(self, error: GatewayError) -> None:
+        """End it now, and tell the client why."""
+        self._stop = error
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _answer(self) -> None:
+        path, method = self.scope["path"], self.scope["method"]
+        front = FRONTS.get(path)
+        if front is not None:
+            self.front = front
+        elif path.startswith("/v1/messages") or b"anthropic-version" in self.head:
+            self.front = MESSAGES
+        self.state.visitors.check(self.head)
+        page = PAGES.get(path)
+        if page is None and path.startswith("/v1/models/"):
+            page = one_model(path.removeprefix("/v1/models/"))
+        if page is None or path not in OPEN_PAGES:
+            self.client = self.state.doorkeeper.admit(self.head)
+        if front is not None:
+            if method != "POST":
+                raise MethodNotAllowed(f"{path} takes POST")
+            await self._converse(front)
+        elif page is not None:
+            await self._page(page, method)
+        else:
+            raise NotFound(f"There is nothing at {path[:200]!r}", code="no_such_path")
+
+    async def _converse(self, front: Dialect) -> None:
+        gateway, client = self.gateway, self.client
+        values, slot = gateway.metrics.values, gateway.metrics.in_flight
+        assert client is not None
+        self._admit(values[slot])
+        client.enter(self.began)
+        values[slot] += 1
+        try:
+            self.asked = body = await self._body()
+            self.outlet.on_disconnect(self._leave)
+            self.turn = Turn(self.state, front, self.outlet, self.head, self.id, gateway.pulse)
+            await self.turn.run(body)
+        finally:
+            values[slot] -= 1
+            client.leave()
+
+    def _admit(self, in_flight: int) -> None:
+        if self.gateway.draining:
+            raise Overloaded("The gateway is going down", code="draining", retry_after=2)
+        if in_flight >= self.state.limits.in_flight:
+            raise Overloaded("Too many requests at the same time", code="overloaded", retry_after=1)
+
+    async def _page(self, page: Page, method: str) -> None:
+        body = await self._body() if method == "POST" else b""
+        status, headers, data = page(Ask(self.gateway, method, self.head, body))
+        self.status = status
+        self._respond(status, headers, b"" if method == "HEAD" else data, len(data))
+
+    async def _body(self) -> bytes:
+        limit = self.state.limits.request_body
+        length = self.head.get(b"content-length")
+        if length is not None and (not length.isdigit() or int(length) > limit):
+            raise TooLarge(f"The body is larger than {limit} bytes", code="too_large")
+        message = await self.receive()
+        data: bytes = message.get("body", b"")
+        if message.get("more_body"):
+            pieces, size = [data], len(data)
+            while message.get("more_body"):
+                message = await self.receive()
+                pieces.append(message.get("body", b""))
+                size += len(pieces[-1])
+                if size > limit:
+                    raise TooLarge(f"The body is larger than {limit} bytes", code="too_large")
+            data = b"".join(pieces)
+        if message["type"] == "http.disconnect":
+            self.left = True
+            raise asyncio.CancelledError
+        return data
+
+    def _leave(self) -> None:
+        self.left = True
+        if self._task is not None:
+            self._task.cancel()
+
+    def _cancelled(self) -> None:
+        if self._stop is not None and self._task is not None:
+            self._task.uncancel()
+            self._refuse(self._stop)
+            return
+        self.status = CLIENT_LEFT
+        self.error = "the client left"
+        if not self.left:
+            raise asyncio.CancelledError
+        if self._task is not None:
+            self._task.uncancel()
+        self.gateway.metrics.values[self.gateway.metrics.left] += 1
+
+    def _mistake(self, error: Exception) -> GatewayError:
+        """Tell the operator what and where, in one line."""
+        trace = error.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace is not None else "?"
+        text = " ".join(self.state.redactor.clean(f"{type(error).__name__}: {error}").split())
+        print(f"moongate: mistake in {self.id.decode()} at {place}: {text}", file=sys.stderr, flush=True)
+        return GatewayError("The gateway made a mistake; its log says more under this request's id", code="internal")
+
+    def _refuse(self, error: GatewayError) -> None:
+        """Tell an error; in the stream, if one has begun."""
+        error = self._cleaned(error)
+        turn = self.turn
+        if turn is not None and turn.started:
+            self.outlet.write(self.front.error_event(error))
+            self.outlet.finish()
+            self.error = str(error)
+            return
+        told = self.front.told(error)
+        self.status, self.error = told.status, str(error)
+        streamed = turn.failed_stream(error) if turn is not None else None
+        if streamed is not None:
+            self._respond(200, [*STREAM_HEAD], streamed, len(streamed))
+            return
+        headers = [JSON_TYPE, (b"x-should-retry", b"true" if should_retry(error) else b"false")]
+        if error.retry_after is not None:
+            headers.append((b"retry-after", b"%d" % clamped(error.retry_after)))
+        if isinstance(error, MethodNotAllowed):
+            headers.append((b"allow", b"POST" if self.scope["path"] in FRONTS else b"GET, HEAD"))
+        data = dumps(self.front.error(error))
+        self._respond(told.status, headers, b"" if self.scope["method"] == "HEAD" else data, len(data))
+
+    def _cleaned(self, error: GatewayError) -> GatewayError:
+        """The error without secrets: a provider may have quoted our key."""
+        clean = self.state.redactor.clean
+        error.message, error.path = clean(error.message), clean(error.path)
+        error.code = clean(error.code) if error.code else error.code
+        error.args = (clean(str(error)),)
+        return error
+
+    def _respond(self, status: int, headers: HeaderList, data: bytes, length: int) -> None:
+        self.outlet.start(status, [*headers, (b"x-request-id", self.id), (b"content-length", b"%d" % length)])
+        if data:
+            self.outlet.write(data)
+        self.outlet.finish()
+
+    def entry(self) -> Entry:
+        """The line of the access log; counts on the way."""
+        now = asyncio.get_running_loop().time()
+        scope, turn, metrics = self.scope, self.turn, self.gateway.metrics
+        provider = model = ""
+        notes: dict[str, int] = {}
+        if turn is not None and turn.target is not None:
+            provider, model = turn.target.provider, turn.target.model
+            notes = account(
+                metrics, self.state.meter(turn.target, self.front.name), turn, self.status, now - self.began
+            )
+        elif scope["path"] in FRONTS:
+            metrics.count(
+                "moongate_requests_total", model="", provider="", front=self.front.name, status=str(self.status)
+            )
+        if turn is not None and turn.failure is not None and not self.error:
+            self.error = self.state.redactor.clean(str(turn.failure))
+        return Entry(
+            time.time(),
+            self.id.decode("ascii"),
+            self.client.name if self.client is not None else "",
+            self.front.name if scope["path"] in FRONTS else "",
+            scope["method"],
+            scope["path"],
+            self.state.redactor.clean(turn.asked_model[:200]) if turn is not None else "",
+            provider,
+            model,
+            self.status,
+            turn is not None and turn.streamed,
+            turn.first - self.began if turn is not None and turn.first is not None else None,
+            now - self.began,
+            turn.usage if turn is not None else None,
+            notes,
+            turn.attempts if turn is not None else 0,
+            self.error,
+            self._bodies(),
+        )
+
+    def _bodies(self) -> tuple[str, str] | None:
+        """What was asked and answered, if the log is to show it."""
+        if not isinstance(self.outlet, Copying):
+            return None
+        clean = self.state.redactor.clean
+        asked, answered = self.asked[:MAX_COPY], bytes(self.outlet.copy)
+        return clean(asked.decode("utf-8", "replace")), clean(answered.decode("utf-8", "replace"))

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from moongate.errors import ConfigError
+from moongate.gateway.config.jsonc import Document
+from moongate.gateway.config.secrets import resolve_secret
+from moongate.gateway.config.shapes import Place
+
+AT = Place(Document("f", None, {}), "api_key")
+
+
+def test_a_secret_is_itself_a_variable_or_a_file(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("from-file\n")
+    environment = {"KEY": "from-env", "BLANK": ""}
+    for given, meant in {
+        "sk-1": "sk-1",
+        "$KEY": "from-env",
+        "${KEY}": "from-env",
+        "file:key": "from-file",
+        f"file:{tmp_path}/key": "from-file",
+        "pa$$word": "pa$$word",
+    }.items():
+        assert resolve_secret(given, AT, environment, tmp_path) == meant
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("$NOPE", "f:1: api_key: the environment variable 'NOPE' is not set"),
+        ("$BLANK", "f:1: api_key: the environment variable 'BLANK' is not set"),
+        ("${}", "f:1: api_key: the environment variable '' is not set"),
+        ("$KEY", "f:1: api_key: the environment variable 'KEY' is not set, did you mean 'key'?"),
+        ("file:gone", "f:1: api_key: the key file 'gone' cannot be read: No such file or directory"),
+        ("file:binary", "f:1: api_key: the key file 'binary' cannot be read: it is not text"),
+        ("two words", "f:1: api_key: a key must be made of visible ASCII characters, without blanks"),
+        ("file:empty", "f:1: api_key: a key must be made of visible ASCII characters, without blanks"),
+        ("schlüssel", "f:1: api_key: a key must be made of visible ASCII characters, without blanks"),
+        ("a\r\nX-Evil: 1", "f:1: api_key: a key must be made of visible ASCII characters, without blanks"),
+    ],
+)
+def test_what_gives_no_secret_is_refused(given: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "binary").write_bytes(b"\xff\xfe")
+    (tmp_path / "empty").write_bytes(b"\n")
+    with pytest.raises(ConfigError) as caught:
+        resolve_secret(given, AT, {"BLANK": "", "key": "hidden"}, tmp_path)
+    assert str(caught.value) == message
