@@ -15,7 +15,7 @@ from moongate.kimi.family import facts_of
 from moongate.kimi.hosts import host_of
 from moongate.kimi.options import KimiOptions
 from moongate.kimi.request import Prepared, prepare
-from moongate.kimi.tools import SchemaCache
+from moongate.kimi.schema_cache import SchemaCache
 
 VECTORS = Path(__file__).parent / "vectors" / "request.jsonl"
 SENT_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{2,63}")

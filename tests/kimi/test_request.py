@@ -15,7 +15,7 @@ from moongate.kimi.hosts import host_of
 from moongate.kimi.offer import ToolKeys
 from moongate.kimi.options import KimiOptions
 from moongate.kimi.request import Prepared, prepare
-from moongate.kimi.tools import SchemaCache
+from moongate.kimi.schema_cache import SchemaCache
 from moongate.payload import JsonObject
 
 MOONSHOT = "https://api.moonshot.ai/v1"

@@ -9,9 +9,9 @@ from moongate.chat.contracts import Note
 from moongate.errors import BadRequest
 from moongate.kimi.names import MOONSHOT_NAME, UNCHANGED, ToolNames
 from moongate.kimi.offer import ToolKeys
+from moongate.kimi.schema_cache import SchemaCache
 from moongate.kimi.tools import (
     OfferedTools,
-    SchemaCache,
     chosen_name,
     is_function,
     parameters_by_name,
@@ -128,29 +128,3 @@ def test_names_are_sent_as_the_host_takes_them() -> None:
 )
 def test_the_name_that_a_choice_speaks_of(choice: Any, name: str) -> None:
     assert chosen_name(choice) == name
-
-
-def test_the_cache_says_the_same_and_shares_nothing() -> None:
-    cache = SchemaCache()
-    first = cache.normalise(copy.deepcopy(LOOSE), "a")
-    second = cache.normalise(copy.deepcopy(LOOSE), "b")
-    third = cache.normalise(copy.deepcopy(LOOSE), "b")
-    assert first == second == third == TIGHT
-    assert len({id(first), id(second), id(third)}) == 3
-    good = copy.deepcopy(GOOD)
-    assert cache.normalise(good, "a") is good
-    assert cache.normalise(good, "a") is good
-
-
-def test_the_cache_forgets_the_oldest() -> None:
-    cache = SchemaCache(limit=300)
-    for turn in range(10):
-        loose = {"title": f"{turn}" * 20, "type": "object", "format": "x"}  # two fit, three do not
-        assert cache.normalise(loose, "a") == {"title": f"{turn}" * 20, "type": "object"}
-        assert len(cache) == min(turn + 1, 2)
-
-
-def test_the_cache_keeps_nothing_that_is_too_large() -> None:
-    cache = SchemaCache(limit=10)
-    assert cache.normalise(LOOSE, "a") == cache.normalise(LOOSE, "a") == TIGHT
-    assert len(cache) == 0

@@ -21,7 +21,8 @@ from moongate.kimi.options import KimiOptions
 from moongate.kimi.parameters import is_thinking, mend_parameters, with_default_choice
 from moongate.kimi.past import Past, read_past
 from moongate.kimi.reasoning import ReasoningRule
-from moongate.kimi.tools import OfferedTools, SchemaCache, chosen_name, is_function, parameters_by_name, write_tools
+from moongate.kimi.schema_cache import SchemaCache
+from moongate.kimi.tools import OfferedTools, chosen_name, is_function, parameters_by_name, write_tools
 from moongate.payload import JsonObject
 
 NOTHING_OFFERED: Final = Offer({}, calls_allowed=False)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from operator import is_
-from typing import Any, Final
+from typing import Any
 
 from moongate.chat.contracts import Note
 from moongate.kimi.names import ToolNames
 from moongate.kimi.offer import ToolKeys
-from moongate.kimi.schema import normalise_schema
-from moongate.payload import JsonObject, dumps, loads
-
-MAX_CACHE_BYTES: Final = 8 * 1024 * 1024
+from moongate.kimi.schema_cache import SchemaCache
+from moongate.payload import JsonObject
 
 
 class OfferedTools(Mapping[str, ToolKeys]):
@@ -62,37 +59,6 @@ def is_function(tool: Any) -> bool:
     return isinstance(function, dict) and isinstance(function.get("name"), str) and function["name"] != ""
 
 
-class SchemaCache:
-    """Schemas brought into Moonshot's flavour before, as bytes, so that no two requests share an object."""
-
-    __slots__ = ("_limit", "_size", "_written")
-
-    def __init__(self, limit: int = MAX_CACHE_BYTES) -> None:
-        self._limit = limit
-        self._written: OrderedDict[bytes, bytes] = OrderedDict()  # b"": nothing to do
-        self._size = 0
-
-    def normalise(self, parameters: JsonObject, tool: str) -> JsonObject:
-        """`normalise_schema`, or what it said of an equal schema before."""
-        key = dumps(parameters)
-        known = self._written.get(key)
-        if known is not None:
-            return loads(known) if known else parameters
-        fresh = normalise_schema(parameters, tool=tool)
-        self._remember(key, b"" if fresh is parameters else dumps(fresh))
-        return fresh
-
-    def __len__(self) -> int:
-        return len(self._written)
-
-    def _remember(self, key: bytes, written: bytes) -> None:
-        self._written[key] = written
-        self._size += len(key) + len(written)
-        while self._size > self._limit:
-            old_key, old = self._written.popitem(last=False)
-            self._size -= len(old_key) + len(old)
-
-
 def chosen_name(choice: Any) -> str:
     """The function that `tool_choice` names, "" if it names none."""
     function = choice.get("function") if isinstance(choice, dict) else None
@@ -122,7 +88,7 @@ def _write_tool(tool: JsonObject, at: int, names: ToolNames, cache: SchemaCache,
     name, parameters = function["name"], function.get("parameters")
     sent, schema = names.sent(name), parameters
     if parameters is None or isinstance(parameters, dict):
-        schema = cache.normalise(parameters or {}, name)
+        schema = cache.normalise(parameters or {}, tool=name)
     if sent == name and schema is parameters:
         return tool
     if sent != name:

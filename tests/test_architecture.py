@@ -1,0 +1,158 @@
+"""The shape of the code: which way imports point, what is pure, how large a file may be.
+
+cli, gateway → net, pipeline → kimi, dialects → chat → wire → errors, payload
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent / "src" / "moongate"
+
+BASE = {"errors", "payload"}
+MAY_IMPORT = {
+    "errors": set[str](),
+    "payload": set[str](),
+    "wire": BASE,
+    "chat": BASE | {"wire"},
+    "kimi": BASE | {"wire", "chat"},
+    "dialects": BASE | {"wire", "chat"},
+    "pipeline": BASE | {"wire", "chat", "kimi", "dialects"},
+    "net": BASE | {"wire"},
+    "sim": BASE | {"wire", "chat", "kimi", "dialects", "pipeline", "net"},
+    "gateway": BASE | {"wire", "chat", "dialects", "pipeline", "net"},
+}
+PURE = {"errors", "payload", "wire", "chat", "kimi", "dialects", "pipeline"}
+IMPURE_MODULES = {
+    *("asyncio", "concurrent", "ctypes", "datetime", "getpass", "glob", "http", "importlib", "io", "locale", "logging"),
+    *("multiprocessing", "os", "pathlib", "platform", "queue", "random", "secrets", "select", "selectors", "shutil"),
+    *("signal", "socket", "socketserver", "ssl", "subprocess", "sys", "tempfile", "threading", "time", "uuid"),
+    *("urllib.request", "urllib.error", "warnings", "httptools", "uvicorn", "uvloop", "anyio", "httpx"),
+}
+IMPURE_CALLS = {"open", "print", "input", "exec", "eval", "breakpoint", "__import__"}
+JSON_LIBRARIES = {"json", "orjson", "msgspec", "ujson", "simplejson"}
+EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "handler", "process", "base"}
+MAX_FILE_LINES = 350  # 250 is the aim
+MAX_FUNCTION_LINES = 60  # 40 is the aim
+
+MODULES = sorted(ROOT.rglob("*.py"))
+
+
+def each_module(*packages: str) -> list[object]:
+    chosen = [path for path in MODULES if not packages or part_of(path) in packages]
+    return [pytest.param(path, id=str(path.relative_to(ROOT))) for path in chosen]
+
+
+def part_of(path: Path) -> str:
+    """The package or the top module that a file belongs to."""
+    first = path.relative_to(ROOT).parts[0]
+    return first.removesuffix(".py")
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imported_by(path: Path, *, for_types: bool = True) -> Iterator[str]:
+    """The full name of each module that is imported; for `from a import b` both `a` and `a.b`."""
+    tree = tree_of(path)
+    left_out = set[int]()
+    if not for_types:
+        guards = [
+            node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+        ]
+        left_out = {id(each) for guard in guards for node in guard.body for each in ast.walk(node)}
+    for node in ast.walk(tree):
+        if id(node) in left_out:
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"relative import in {path}"
+            yield node.module or ""
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def docstrings_of(tree: ast.Module) -> set[int]:
+    """The ids of the nodes that are docstrings."""
+    owners = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    bodies = [node.body for node in ast.walk(tree) if isinstance(node, owners) and node.body]
+    return {id(body[0].value) for body in bodies if isinstance(body[0], ast.Expr)}
+
+
+@pytest.mark.parametrize("path", each_module(*MAY_IMPORT))
+def test_imports_point_one_way(path: Path) -> None:
+    own = part_of(path)
+    parts = {name.split(".")[1] for name in imported_by(path) if name.startswith("moongate.")}
+    assert parts - MAY_IMPORT[own] - {own} == set()
+
+
+def test_every_part_of_the_package_has_its_place() -> None:
+    parts = {part_of(path) for path in MODULES}
+    assert parts - set(MAY_IMPORT) - {"__init__", "__main__", "cli"} == set()
+
+
+@pytest.mark.parametrize("path", each_module(*PURE))
+def test_the_core_cannot_wait_log_or_read_a_clock(path: Path) -> None:
+    imported = set(imported_by(path))
+    roots = {name.split(".")[0] for name in imported} | imported
+    assert roots & IMPURE_MODULES == set()
+    called = {
+        node.func.id
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    assert called & IMPURE_CALLS == set()
+    awaited = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.AsyncFunctionDef | ast.Await)]
+    assert awaited == []
+
+
+@pytest.mark.parametrize("path", each_module())
+def test_only_payload_knows_a_json_library(path: Path) -> None:
+    if path != ROOT / "payload.py":
+        assert set(imported_by(path)) & JSON_LIBRARIES == set()
+
+
+@pytest.mark.parametrize("path", each_module("gateway", "net", "wire", "chat", "dialects"))
+def test_the_shell_never_says_the_name_of_the_star(path: Path) -> None:
+    tree = tree_of(path)
+    docstrings = docstrings_of(tree)
+    said = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings
+    ]
+    said += [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    said += [node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    assert [text for text in said if "kimi" in text.lower()] == []
+
+
+@pytest.mark.parametrize("path", each_module())
+def test_files_and_functions_are_small_and_have_names(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_FILE_LINES
+    assert path.stem not in EMPTY_NAMES
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert (node.end_lineno or 0) - node.lineno < MAX_FUNCTION_LINES, node.name
+
+
+def test_no_module_is_imported_in_a_circle() -> None:
+    names = {".".join(("moongate", *path.relative_to(ROOT).with_suffix("").parts)): path for path in MODULES}
+    names = {name.removesuffix(".__init__"): path for name, path in names.items()}
+    done: set[str] = set()
+
+    def visit(name: str, trail: tuple[str, ...]) -> None:
+        assert name not in trail, " → ".join((*trail, name))
+        if name not in done:
+            for each in sorted(set(imported_by(names[name], for_types=False)) & set(names) - {name}):
+                visit(each, (*trail, name))
+            done.add(name)
+
+    for name in names:
+        visit(name, ())
