@@ -16,7 +16,7 @@ from moongate.kimi.k3 import K3Parser
 from moongate.kimi.options import KimiOptions
 from moongate.kimi.pieces import Channel, Parser
 from moongate.kimi.request import prepare
-from moongate.kimi.tools import SchemaCache
+from moongate.kimi.schema_cache import SchemaCache
 
 VECTORS = Path(__file__).parents[1] / "vectors"
 DONE = "[DONE]"
