@@ -36,7 +36,7 @@ IMPURE_MODULES = {
 }
 IMPURE_CALLS = {"open", "print", "input", "exec", "eval", "breakpoint", "__import__"}
 JSON_LIBRARIES = {"json", "orjson", "msgspec", "ujson", "simplejson"}
-EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "handler", "process", "base"}
+EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "handler", "process"}
 MAX_FILE_LINES = 350  # 250 is the aim
 MAX_FUNCTION_LINES = 60  # 40 is the aim
 
@@ -145,6 +145,7 @@ def test_files_and_functions_are_small_and_have_names(path: Path) -> None:
 def test_no_module_is_imported_in_a_circle() -> None:
     names = {".".join(("moongate", *path.relative_to(ROOT).with_suffix("").parts)): path for path in MODULES}
     names = {name.removesuffix(".__init__"): path for name, path in names.items()}
+    del names["moongate"]  # every import of a module runs it; who asks it for a name is found by the test above
     done: set[str] = set()
 
     def visit(name: str, trail: tuple[str, ...]) -> None:
