@@ -7,6 +7,8 @@ import threading
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+import uvloop
+
 T = TypeVar("T")
 PATIENCE = 60.0
 
@@ -14,8 +16,8 @@ PATIENCE = 60.0
 class Background:
     """`run` a coroutine on the loop and wait for its result. A context manager."""
 
-    def __init__(self) -> None:
-        self.loop = asyncio.new_event_loop()
+    def __init__(self, *, fast: bool = False) -> None:
+        self.loop = uvloop.new_event_loop() if fast else asyncio.new_event_loop()
         self._thread = threading.Thread(target=self.loop.run_forever, name="servers", daemon=True)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:

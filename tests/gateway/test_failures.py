@@ -1,0 +1,70 @@
+"""The simulator's misbehaviours that cannot be repaired: an honest error on every front, never a success."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from tests.support.background import Background
+from tests.support.fronts import FRONTS, Front
+from tests.support.gateway import RunningGateway, run_gateway
+from tests.support.http import post
+
+from moongate import sim
+from moongate.sim import model_name
+
+BROKEN = ("broken", "broken-chunk", "stalled", "error-mid")
+REFUSED = {"429": 429, "quota": 429, "500": 500}
+
+
+@pytest.fixture(scope="module")
+def gateway() -> Iterator[RunningGateway]:
+    with Background() as background:
+        simulator = background.run(sim.start())
+        models = [model_name("k2.5", row) for row in (*BROKEN, *REFUSED)]
+        use = {"use": [["Kimi", {"preset": "agent"}]]}
+        provider = {"name": "sim", "api_base_url": simulator.url, "models": models, "transformer": use}
+        retries = {"backoff": 0, "obey": 0}
+        with run_gateway({"providers": [provider], "timeouts": {"silence": 0.5}, "retries": retries}) as running:
+            yield running
+
+
+def _ids(front: Front) -> str:
+    return front.name
+
+
+@pytest.mark.parametrize("front", FRONTS, ids=_ids)
+@pytest.mark.parametrize("row", BROKEN)
+def test_a_stream_that_breaks_ends_with_one_error(gateway: RunningGateway, row: str, front: Front) -> None:
+    body = front.ask(model_name("k2.5", row), front.user("hi"), (), stream=True)
+    reply = post(gateway.root + front.path, body, key=gateway.key)
+    assert (reply.status, reply.cut) == (200, False)
+    answer = front.read(reply.body, stream=True)
+    assert answer.error is not None
+    assert not answer.ended
+    assert not answer.late
+    assert answer.finish in (None, "failed")
+
+
+@pytest.mark.parametrize("front", FRONTS, ids=_ids)
+@pytest.mark.parametrize(
+    ("row", "status"), [("broken", 502), ("broken-chunk", 502), ("stalled", 504), ("error-mid", 500)]
+)
+def test_a_whole_answer_that_breaks_is_an_error(gateway: RunningGateway, row: str, status: int, front: Front) -> None:
+    body = front.ask(model_name("k2.5", row), front.user("hi"), (), stream=False)
+    reply = post(gateway.root + front.path, body, key=gateway.key)
+    assert reply.status == status
+    assert reply.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+@pytest.mark.parametrize("front", FRONTS, ids=_ids)
+@pytest.mark.parametrize(("row", "status"), REFUSED.items())
+def test_a_refusal_keeps_its_status_and_its_words(
+    gateway: RunningGateway, row: str, status: int, front: Front, stream: bool
+) -> None:
+    body = front.ask(model_name("k2.5", row), front.user("hi"), (), stream=stream)
+    reply = post(gateway.root + front.path, body, key=gateway.key)
+    assert reply.status == status
+    words = {"429": "max RPM", "quota": "quota", "500": "had an error"}[row]
+    assert words in reply.json()["error"]["message"]

@@ -1,0 +1,63 @@
+"""The real gateway in this process: its own event loop (uvloop, as in production), its own port."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from tests.support.background import Background
+from uvicorn.server import ServerState
+
+from moongate.gateway.access_log import AccessLog
+from moongate.gateway.app import Gateway
+from moongate.gateway.bounds import Bounds
+from moongate.gateway.config.load import parse_config
+from moongate.gateway.metrics import Metrics
+from moongate.gateway.protocol import Protocol
+from moongate.gateway.slots import Slots
+from moongate.gateway.state import State
+
+KEY = "client-key-of-the-tests"
+
+
+@dataclass(frozen=True, slots=True)
+class RunningGateway:
+    root: str  # http://127.0.0.1:port
+    key: str
+    app: Gateway
+
+
+@contextlib.contextmanager
+def run_gateway(config: dict[str, Any], *, bounds: Bounds | None = None) -> Iterator[RunningGateway]:
+    """Serve this configuration until the block ends."""
+    text = json.dumps({"api_keys": [KEY], "log": {"format": "off"}, **config})
+    parsed = parse_config(text, "config.json", Path.cwd(), {})
+    metrics = Metrics(Slots())
+    app = Gateway(State(parsed, parsed.client_keys, metrics, None), metrics, AccessLog(1, style="off"))
+    with Background(fast=True) as background:
+        port, server = background.run(_listen(app, bounds or Bounds()))
+        try:
+            yield RunningGateway(f"http://127.0.0.1:{port}", KEY, app)
+        finally:
+            background.run(_stop(app, server))
+
+
+async def _listen(app: Gateway, bounds: Bounds) -> tuple[int, asyncio.Server]:
+    settings = uvicorn.Config(app, ws="none", interface="asgi3", lifespan="off", log_config=None, access_log=False)
+    settings.load()
+    loop = asyncio.get_running_loop()
+    state = ServerState()
+    server = await loop.create_server(lambda: Protocol(settings, state, {}, loop, bounds=bounds), "127.0.0.1", 0)
+    return server.sockets[0].getsockname()[1], server
+
+
+async def _stop(app: Gateway, server: asyncio.Server) -> None:
+    server.close()
+    await app.drain(0)
+    app.close()
