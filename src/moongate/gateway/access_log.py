@@ -6,6 +6,7 @@ lines that wait too long are dropped and counted. Prompts and answers are never 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import sys
@@ -52,7 +53,9 @@ class AccessLog:
         self._descriptor = descriptor
         self._dropped = dropped
         self._entries: list[Entry] = []
-        self._blocks: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._blocks: queue.SimpleQueue[tuple[bytes, int] | None] = queue.SimpleQueue()
+        self._handed = 0  # lines given to the writer
+        self._written = 0  # lines it is done with
         self._writer: threading.Thread | None = None
         self.add = self._entries.append if self._form is not None else _ignore
 
@@ -62,14 +65,15 @@ class AccessLog:
             return
         entries = self._entries[:]
         self._entries.clear()  # the same list: `add` is its append
-        if self._blocks.qsize() * len(entries) > MAX_WAITING or self._blocks.qsize() > MAX_WAITING:
+        if self._handed - self._written + len(entries) > MAX_WAITING:
             self._dropped(len(entries))
             return
         block = b"".join([self._form(entry, self._colour) for entry in entries])
         if self._writer is None:
             self._writer = threading.Thread(target=self._write, name="access-log", daemon=True)
             self._writer.start()
-        self._blocks.put(block)
+        self._handed += len(entries)
+        self._blocks.put((block, len(entries)))
 
     def close(self, seconds: float = 2.0) -> None:
         """Write what is left, but wait no longer than `seconds` for a reader that does not read."""
@@ -79,13 +83,13 @@ class AccessLog:
             self._writer.join(seconds)
 
     def _write(self) -> None:
-        while (block := self._blocks.get()) is not None:
+        while (waiting := self._blocks.get()) is not None:
+            block, lines = waiting
             view = memoryview(block)
-            try:
+            with contextlib.suppress(OSError):  # nobody reads any more: the gateway goes on without a log
                 while view:
                     view = view[os.write(self._descriptor, view) :]
-            except OSError:  # nobody reads any more: the gateway goes on without a log
-                continue
+            self._written += lines
 
 
 def style_for(setting: str, descriptor: int) -> str:

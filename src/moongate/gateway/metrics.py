@@ -74,6 +74,9 @@ class Metrics:
         """For what happens seldom; the rest keeps its slot."""
         self.values[self.counter(family, **given)] += 1
 
+    def lines_dropped(self, number: int) -> None:
+        self.values[self.dropped] += number
+
     def times(self, family: str, **given: str) -> Times:
         return Times(self.slots, family, labels(**given))
 

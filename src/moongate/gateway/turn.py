@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from time import perf_counter
 from typing import Final
 
 from moongate.chat.contracts import Dialect, Exchange, Note
@@ -17,8 +18,9 @@ from moongate.gateway.refusals import MAX_BODY, refusal
 from moongate.gateway.relay import Patience, Relay
 from moongate.gateway.state import State, Target
 from moongate.net.contract import Response
-from moongate.payload import JsonObject, dumps
-from moongate.pipeline.session import Session, read_reply
+from moongate.payload import JsonObject, dumps, object_of
+from moongate.pipeline.reply import read_reply
+from moongate.pipeline.session import Session
 
 ERROR_SECONDS: Final = 5.0  # for the body of a provider's error
 JSON_TYPE: Final = (b"content-type", b"application/json")
@@ -36,7 +38,6 @@ class Turn:
         "_asked",
         "_body",
         "_chat",
-        "_clock",
         "_head",
         "_outlet",
         "_patience",
@@ -66,8 +67,7 @@ class Turn:
         self._request_id = request_id
         self._pulse = pulse
         self._patience = Patience.of(state.timeouts, pulse.seconds)
-        self._clock = asyncio.get_running_loop().time
-        self.began = self._clock()
+        self.began = perf_counter()
         self.asked_model = ""
         self.front = front
         self.started = False  # a status has left
@@ -117,16 +117,18 @@ class Turn:
                 await self._whole(response, exchange)
         finally:
             response.close()
-            self.notes = exchange.notes
+            self.notes = exchange.notes if self.front is CHAT else [*exchange.notes, *self.front.left_out(self._asked)]
 
     async def _whole(self, response: Response, exchange: Exchange) -> None:
         data = await response.read(self._state.limits.answer)
         content_type = response.headers.get(b"content-type", b"").decode("latin-1")
-        reply, data = read_reply(exchange, data, content_type)
+        reply, unchanged = _reply(exchange, data, content_type)
         usage = reply.get("usage")
         self.usage = usage if isinstance(usage, dict) else None
         if self.front is not CHAT:
             data = dumps(self.front.encode(reply, self._asked))
+        elif not unchanged:
+            data = dumps(reply)
         self._begun()
         self._outlet.start(200, [JSON_TYPE, *self._own_headers(), (b"content-length", b"%d" % len(data))])
         self._outlet.write(data)
@@ -165,7 +167,7 @@ class Turn:
 
     def _begun(self) -> None:
         self.started = True
-        self.first = self._clock()
+        self.first = perf_counter()
 
     def _own_headers(self) -> HeaderList:
         return [(b"x-request-id", self._request_id)]
@@ -173,6 +175,16 @@ class Turn:
     def _forwarded(self, target: Target) -> HeaderList:
         names = self._head.keys() & target.forwarded
         return [(name, self._head[name]) for name in names] if names else []
+
+
+def _reply(exchange: Exchange, data: bytes, content_type: str) -> tuple[JsonObject, bool]:
+    """The whole answer, and whether it is still what the provider's bytes say. Raises GatewayError."""
+    if content_type.startswith("application/json"):
+        body = object_of(data)
+        if body is not None and not body.get("error"):
+            reply = exchange.reply(body)
+            return reply, reply is body
+    return read_reply(exchange, data, content_type), False
 
 
 async def _refused(response: Response) -> GatewayError:

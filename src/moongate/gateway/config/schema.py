@@ -41,10 +41,8 @@ def tables() -> str:
     parts = []
     for row in TABLES:
         about = (row.__doc__ or "").strip()
-        parts.append(
-            f"### {row.__name__}\n\n{about}\n\n| setting | what it may be | default | what it is for |\n|---|---|---|---|"
-        )
-        parts[-1] += "".join(_row(each) for each in settings_of(row))
+        rows = [_row(each) for each in settings_of(row)]
+        parts.append("\n".join([f"### {row.__name__}\n", about, "", *_HEADER, *rows]))
     return "\n\n".join(parts) + "\n"
 
 

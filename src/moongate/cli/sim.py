@@ -1,0 +1,22 @@
+"""`moongate sim`: the simulator alone."""
+
+from __future__ import annotations
+
+import argparse
+
+from moongate.sim import listed_models, main
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: %(default)s)")
+    parser.add_argument("--port", type=int, default=3999, help="the port, 0 for any (default: %(default)s)")
+    parser.add_argument("--play", default="", metavar="ROWS", help="behaviour of every request, such as strict-walls")
+    parser.add_argument("--models", action="store_true", help="list the model names that choose a behaviour, and end")
+
+
+def run(options: argparse.Namespace) -> int:
+    if options.models:
+        print("\n".join(listed_models()))
+        return 0
+    main(options.host, options.port, options.play)
+    return 0
