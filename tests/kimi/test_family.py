@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from moongate.kimi.family import GENERATIONS, facts_of, plain_name
+from moongate.kimi.family import GENERATIONS, Generation, facts_of, plain_name
 from moongate.kimi.options import KimiOptions
 
 
@@ -43,6 +45,13 @@ from moongate.kimi.options import KimiOptions
 def test_family_and_generation_are_read_from_the_name(model: str, family: str, generation: str) -> None:
     facts = facts_of(model, KimiOptions())
     assert (facts.family, facts.generation) == (family, generation)
+
+
+@pytest.mark.parametrize("row", GENERATIONS, ids=lambda row: row.facts.title)
+def test_each_row_is_found_by_its_examples(row: Generation) -> None:
+    for model in row.examples:
+        facts = facts_of(model, KimiOptions())
+        assert replace(facts, why="") == row.facts
 
 
 def test_the_option_wins_over_the_name() -> None:

@@ -37,23 +37,29 @@ class Generation:
 
     facts: ModelFacts
     pattern: re.Pattern[str] | None  # None: any name
+    examples: tuple[str, ...]  # names that it is found by
 
 
-def _row(family: Family, generation: str, thinking: Thinking, title: str, pattern: str | None) -> Generation:
-    return Generation(ModelFacts(family, generation, thinking, title), None if pattern is None else re.compile(pattern))
+def _row(facts: ModelFacts, pattern: str | None, *examples: str) -> Generation:
+    return Generation(facts, None if pattern is None else re.compile(pattern), examples)
 
 
 GENERATIONS: Final = (  # K3 first, the name that says nothing last
-    _row("k3", "k3", "always", "K3", r"^k3|kimi(?:.*-)?k3(?![0-9])"),
-    _row("k2", "moonshot-v1", "never", "Moonshot v1", r"\bmoonshot-v1\b"),
-    _row("k2", "k2.5", "switchable", "K2.5", r"(?:\b|kimi)k2-5\b"),
-    _row("k2", "k2.6", "switchable", "K2.6", r"(?:\b|kimi)k2-6\b"),
-    _row("k2", "k2.7", "always", "K2.7 Code", r"(?:\b|kimi)k2-7\b"),
+    _row(ModelFacts("k3", "k3", "always", "K3"), r"^k3|kimi(?:.*-)?k3(?![0-9])", "moonshotai/Kimi-K3", "k3-256k"),
+    _row(ModelFacts("k2", "moonshot-v1", "never", "Moonshot v1"), r"\bmoonshot-v1\b", "moonshot-v1-8k"),
+    _row(ModelFacts("k2", "k2.5", "switchable", "K2.5"), r"(?:\b|kimi)k2-5\b", "moonshotai/Kimi-K2.5", "kimi-k2p5"),
+    _row(ModelFacts("k2", "k2.6", "switchable", "K2.6"), r"(?:\b|kimi)k2-6\b", "moonshotai/Kimi-K2.6", "kimi-k2-6"),
+    _row(ModelFacts("k2", "k2.7", "always", "K2.7 Code"), r"(?:\b|kimi)k2-7\b", "kimi-k2.7-code", "KIMI_K2_7"),
     # A minor version that has no row yet: better no rule of a generation than the rules of another one.
-    _row("k2", "unknown", "unknown", "a later K2", r"(?:\b|kimi)k2-[0-9]{1,2}\b"),
-    _row("k2", "k2-thinking", "always", "K2 Thinking", r"(?:\b|kimi)k2\b.*\bthinking\b"),
-    _row("k2", "k2", "never", "K2, K2 0905", r"(?:\b|kimi)k2\b"),
-    _row("k2", "unknown", "unknown", "any other name", None),
+    _row(ModelFacts("k2", "unknown", "unknown", "a later K2"), r"(?:\b|kimi)k2-[0-9]{1,2}\b", "kimi-k2.9"),
+    _row(
+        ModelFacts("k2", "k2-thinking", "always", "K2 Thinking"),
+        r"(?:\b|kimi)k2\b.*\bthinking\b",
+        "moonshotai/Kimi-K2-Thinking",
+        "kimi-k2-thinking-turbo",
+    ),
+    _row(ModelFacts("k2", "k2", "never", "K2"), r"(?:\b|kimi)k2\b", "kimi-k2-0905-preview", "Kimi-K2-Instruct"),
+    _row(ModelFacts("k2", "unknown", "unknown", "any other name"), None, "kimi-latest", "my-alias"),
 )
 
 

@@ -1,0 +1,160 @@
+"""Writes the parts of the documentation that the code knows: `python -m docs.generate`.
+
+A test compares: what the docs list, the code generates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields
+from pathlib import Path
+
+from moongate.kimi.family import GENERATIONS, Generation
+from moongate.kimi.hosts import HOSTS, MOONSHOT_PARAMETERS, SAMPLING_FIELDS, HostFacts, ParameterFacts
+from moongate.kimi.k2_table import diagram
+from moongate.kimi.options import KimiOptions, ToolTokens, option_name
+from moongate.payload import dumps_text
+
+DOCS = Path(__file__).parent
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A table in Markdown."""
+    titles = list(head)
+    lines = [titles, ["---"] * len(titles), *(list(row) for row in rows)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + "\n"
+
+
+def options_table() -> str:
+    """Every option with its default, what it may be, and what it means."""
+    rows = []
+    for option in fields(KimiOptions):
+        words = " ".join(f'`"{word}"`' for word in option.metadata["words"])
+        kind = words or {bool: "`true` `false`", str: "text", ToolTokens: "object"}[type(option.default)]
+        default = "the five K2 markers" if option.name == "tool_tokens" else f"`{dumps_text(option.default)}`"
+        rows.append([f"`{option_name(option.name)}`", default, kind, option.metadata["meaning"].replace("|", "\\|")])
+    return table(["option", "default", "may be", "meaning"], rows)
+
+
+def tokens_table() -> str:
+    """The marker texts."""
+    return table(
+        ["name in `toolTokens`", "text"], ([option_name(each.name), f"`{each.default}`"] for each in fields(ToolTokens))
+    )
+
+
+def models_table() -> str:
+    """Each generation, how it is recognised, and what is true of it wherever it runs."""
+    thinking = {"never": "no", "switchable": "yes, can be switched off", "always": "always", "unknown": "not known"}
+
+    def row(generation: Generation) -> list[str]:
+        facts = generation.facts
+        grammar, ids = (
+            ("XTML channels", "any, but unique") if facts.family == "k3" else ("K2 markers", "`functions.NAME:N`")
+        )
+        found = ", ".join(f"`{name}`" for name in generation.examples)
+        return [facts.title, facts.generation, found, grammar, ids, thinking[facts.thinking]]
+
+    head = ["model", "generation", "names like", "calls in text", "ids", "thinks"]
+    return table(head, map(row, GENERATIONS))
+
+
+def parameters_table() -> str:
+    """What Moonshot's own API takes from each generation."""
+    thinking = {"as asked": "as asked", "drop": "dropped", "drop disabled": "`disabled` dropped"}
+    choices = {
+        "as asked": "as asked",
+        "auto": "required, named → `auto` while it thinks",
+        "required": "named → `required`",
+    }
+
+    def row(generation: str, facts: ParameterFacts) -> list[str]:
+        efforts = ", ".join(f"{asked} → {sent}" for asked, sent in facts.efforts.items()) or "as asked"
+        return [
+            generation,
+            thinking[facts.thinking],
+            "dropped" if facts.fixed_sampling else "as asked",
+            choices[facts.forced_choice],
+            "→ `max_completion_tokens`" if facts.renames_max_tokens else "as asked",
+            efforts,
+        ]
+
+    head = ["generation", "`thinking`", "sampling", "`tool_choice`", "`max_tokens`", "`reasoning_effort`"]
+    rows = (row(generation, facts) for generation, facts in MOONSHOT_PARAMETERS.items())
+    return table(head, rows)
+
+
+def hosts_table() -> str:
+    """Each host, how it is recognised, and what is true of it whatever model it runs."""
+
+    def row(host: HostFacts) -> list[str]:
+        needs = [
+            f"at most {host.max_tools} tools" if host.max_tools else "",
+            f"tool names like `{host.tool_name.pattern}` (others are renamed and turned back)"
+            if host.tool_name
+            else "",
+            "tool schemas in Moonshot's flavour (normalised)" if host.validates_schemas else "",
+            "parameters of each generation (below)" if host.parameters else "",
+            "reasoning on every call of a thinking model (a blank where there is none)" if host.needs_reasoning else "",
+            "reasoning under the name `reasoning` (sent under both names)" if host.reads_reasoning else "",
+        ]
+        found = ", ".join(f"`{domain}`" for domain in host.domains) or f'option `host: "{host.name}"`'
+        if host is HOSTS[-1]:
+            found = "any other address"
+        return [host.name, found, "; ".join(filter(None, needs)) or "nothing of its own"]
+
+    return table(["host", "recognised by", "needs"], map(row, HOSTS))
+
+
+def models_page() -> str:
+    """docs/models.md"""
+    return f"""\
+# Which Kimi needs what
+
+Made by `python -m docs.generate` from the rows of `kimi/family.py` and `kimi/hosts.py`: a new model or host is one row
+there. `moongate check` says which row was taken, and why. The evidence is in [wire-facts.md](wire-facts.md).
+
+## Models: true wherever they run
+
+Case and separators (`/`, `-`, `_`, `.`, or `p` for a dot) do not matter; the first row that fits the name counts. The
+option `family` wins over the name.
+
+{models_table()}
+## Hosts: true whatever they run
+
+The option `host` wins over the address.
+
+{hosts_table()}
+## Moonshot's API, by generation
+
+Sampling fields are {", ".join(f"`{name}`" for name in SAMPLING_FIELDS)}. A generation
+without a row is sent as asked, and so is everything with `parameterRules: "off"`.
+
+{parameters_table()}"""
+
+
+def filled(page: str, **parts: str) -> str:
+    """The page with each part between `<!-- name -->` and `<!-- /name -->` made anew."""
+    for name, text in parts.items():
+        begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+        head, _, rest = page.partition(begin)
+        _, found, tail = rest.partition(end)
+        if not found:
+            raise ValueError(f"no place for {name}")
+        page = f"{head}{begin}{text}{end}{tail}"
+    return page
+
+
+def pages() -> dict[Path, str]:
+    """Each page that the code knows something of, as it should be."""
+    kimi = DOCS / "kimi.md"
+    grammar = f"```mermaid\n{diagram()}```\n"
+    return {
+        kimi: filled(kimi.read_text(encoding="utf-8"), options=options_table(), tokens=tokens_table(), grammar=grammar),
+        DOCS / "models.md": models_page(),
+    }
+
+
+if __name__ == "__main__":
+    for path, text in pages().items():
+        path.write_text(text, encoding="utf-8")
