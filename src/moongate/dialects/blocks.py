@@ -63,6 +63,7 @@ class AnswerEncoder(ABC):
         self._reason: str | None = None
         self._stop: str | None = None
         self._usage: JsonObject | None = None
+        self._half = ""  # the first half of a character whose second half comes with the next text
 
     @abstractmethod
     def _begin(self, head: Head) -> bytes: ...
@@ -102,8 +103,8 @@ class AnswerEncoder(ABC):
         if self._ended or stretch.choice:
             return b""
         kind: Kind = "text" if stretch.field == "content" else "reasoning"
-        current = self._current
-        if current is not None and current.kind == kind and not self._held:
+        current, half = self._current, stretch.text[-6:-3].lower() == b"\\ud"
+        if current is not None and current.kind == kind and not (half or self._half or self._held):
             try:
                 return self._add(stretch.text)
             except BadUpstream as error:
@@ -150,12 +151,23 @@ class AnswerEncoder(ABC):
                 self._held.append(Block(kind))
             return self._hold(self._held[-1], text)
         if current is not None and current.kind == kind:
-            return self._add(dumps(text)[1:-1])
+            return self._emit(text)
         block = Block(kind)
         if current is None or current.done():
-            return self._turn_to(block) + self._add(dumps(text)[1:-1])
+            return self._turn_to(block) + self._emit(text)
         self._held.append(block)
         return self._hold(block, text)
+
+    def _emit(self, text: str) -> bytes:
+        """Text into the open block. Clients cannot put a character together that two events cut in half."""
+        if self._half:
+            text = (self._half + text).encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+            self._half = ""
+        if "\ud800" <= text[-1] <= "\udbff":
+            self._half, text = text[-1], text[:-1]
+            if not text:
+                return b""
+        return self._add(dumps(text)[1:-1])
 
     def _call_deltas(self, deltas: Any) -> bytes:
         out = b""
@@ -191,7 +203,7 @@ class AnswerEncoder(ABC):
             block.pieces.append(text)
             if block.nesting is not None:
                 block.nesting.feed(text)
-            return self._add(dumps(text)[1:-1])
+            return self._emit(text)
         return b"" if block.shut else self._hold(block, text)
 
     def _hold(self, block: Block, text: str) -> bytes:
@@ -215,7 +227,7 @@ class AnswerEncoder(ABC):
         text = "".join(block.pieces)
         self._held_size -= len(text)
         out = self._turn_to(block)
-        return out + self._add(dumps(text)[1:-1]) if text else out
+        return out + self._emit(text) if text else out
 
     def _turn_to(self, block: Block) -> bytes:
         out = self._shut_current()
@@ -225,9 +237,11 @@ class AnswerEncoder(ABC):
     def _shut_current(self) -> bytes:
         if self._current is None:
             return b""
+        out = self._add(dumps(self._half)[1:-1]) if self._half else b""
+        self._half = ""
         self._current.shut = True
         self._current = None
-        return self._shut()
+        return out + self._shut()
 
     def _release(self) -> bytes:
         """Nothing more comes: every block that waited leaves, the open one ends."""

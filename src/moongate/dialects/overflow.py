@@ -29,7 +29,11 @@ _WORDS: Final = re.compile(
     r"|`?inputs`? tokens \+ `?max_new_tokens`? must be",
     re.IGNORECASE,
 )
-_NUMBER: Final = re.compile(r"(?<![\w.])\d[\d,_]{2,}(?![\w.]*\w)")
+_NUMBER: Final = re.compile(r"(?<![\w.])\d[\d,_]{2,}")
+_LIMIT: Final = re.compile(
+    r"(?:(?:context|model|input) (?:length|window|limit)|token limit|must be|tokens >)\D{0,20}(\d[\d,_]{2,})",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +51,16 @@ def overflow_of(error: GatewayError) -> Overflow | None:
         return None
     if error.code != CODE and (error.status in _OTHER_STATUS or not _WORDS.search(error.message)):
         return None
-    # Every wording names the limit and a larger number that was asked for; prices and dates are not in them.
-    numbers = [int(re.sub(r"[,_]", "", number)) for number in _NUMBER.findall(error.message)]
-    if len(numbers) >= 2 and max(numbers) > numbers[0]:
-        return Overflow(error.message, asked=max(numbers), limit=numbers[0])
-    if len(numbers) >= 2 and numbers[0] > numbers[1]:
-        return Overflow(error.message, asked=numbers[0], limit=numbers[1])
-    return Overflow(error.message)
+    found = _LIMIT.search(error.message)
+    if found is None:
+        return Overflow(error.message)
+    limit = _whole_number(found[1])
+    asked = max(_whole_number(number) for number in _NUMBER.findall(error.message))
+    return Overflow(error.message, asked if asked > limit else None, limit)
+
+
+def _whole_number(text: str) -> int:
+    return int(re.sub(r"[,_]", "", text))
 
 
 def as_bad_request(error: GatewayError, message: str) -> BadRequest:

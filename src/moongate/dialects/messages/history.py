@@ -87,6 +87,8 @@ class _Turn:
     def read(self, blocks: list[JsonObject], path: str) -> None:
         for index, block in enumerate(blocks):
             kind = block.get("type")
+            if kind == "text" and not block.get("text"):
+                continue
             if kind == "tool_use":
                 self._calls.append(_call(block, f"{path}[{index}]"))
             elif kind == "thinking":
@@ -106,9 +108,7 @@ class _Turn:
         text = part_of(block).get("text")
         if text is None:  # an image: nothing that a chat assistant could have said
             text = unknown_text(block)
-        if not text:
-            return
-        if self._texts and self._last != "text":
+        if self._texts and not (self._last == "text" == block.get("type")):
             self._texts.append("\n\n")
         self._texts.append(text)
 

@@ -7,8 +7,10 @@ from typing import Final
 
 from moongate.payload import JsonObject, object_of
 
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
-_SCALAR: Final = re.compile(r'"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?\Z|true\Z|false\Z|null\Z', re.ASCII)
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:"]|[^\s{}\[\],:"]+', re.DOTALL)
+_SCALAR: Final = re.compile(
+    r'".*"\Z|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?\Z|true\Z|false\Z|null\Z', re.ASCII | re.DOTALL
+)
 _CLOSER: Final = {"{": "}", "[": "]"}
 
 

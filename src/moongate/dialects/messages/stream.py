@@ -67,8 +67,8 @@ class MessagesEncoder(AnswerEncoder):
         """Does this piece of arguments wait for the end of the call, since they are no object?"""
         if self._odd is None:
             begin = loads(b'"' + text + b'"').lstrip()
-            if not begin:  # blanks decide nothing
-                return False
+            if not begin:  # blanks mean nothing in JSON, and the SDKs stumble over arguments that are only blanks
+                return True
             self._unsure = False
             if begin[0] == "{":
                 return False

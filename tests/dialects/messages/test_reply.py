@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from moongate.dialects.answer import Finish, Head
+from moongate.dialects.messages.reply import (
+    boxed,
+    call_id,
+    message_id,
+    message_of,
+    signature_of,
+    stop_fields,
+    usage_body,
+)
+
+HEAD = Head("chatcmpl-1.2", "kimi", 5)
+
+
+def test_ids_are_made_from_the_answers() -> None:
+    assert message_id(HEAD) == "msg_1_2"
+    assert message_id(Head("", "", 0)) == "msg_0"
+    assert call_id("functions.f:0", HEAD, 3) == "functions--f--0"
+    assert call_id("", HEAD, 3) == "msg_1_2_3"
+    assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", call_id("", Head("x" * 90, "", 0), 3))
+
+
+def test_signatures_differ_by_answer_and_block() -> None:
+    signatures = {
+        signature_of(HEAD, 0),
+        signature_of(HEAD, 1),
+        signature_of(Head("x", "", 0), 0),
+        signature_of(HEAD, 0),
+    }
+    assert len(signatures) == 3
+
+
+def test_the_message_names_the_model_that_was_asked_for() -> None:
+    assert message_of(HEAD, {"model": "claude-x"})["model"] == "claude-x"
+    assert message_of(HEAD, {})["model"] == "kimi"
+
+
+@pytest.mark.parametrize(
+    ("reason", "expected"),
+    [
+        ("stop", "end_turn"),
+        ("tool_calls", "tool_use"),
+        ("function_call", "tool_use"),
+        ("length", "max_tokens"),
+        ("content_filter", "refusal"),
+        ("unexpected_state", "end_turn"),
+    ],
+)
+def test_stop_reasons(reason: str, expected: str) -> None:
+    assert stop_fields(Finish(reason, None, None), {}) == {"stop_reason": expected, "stop_sequence": None}
+
+
+@pytest.mark.parametrize(
+    ("reason", "stop", "asked", "expected"),
+    [
+        ("stop", "END", ["END"], ("stop_sequence", "END")),
+        ("stop", "END", ["OTHER"], ("end_turn", None)),
+        ("stop", None, ["END"], ("end_turn", None)),
+        ("stop", "END", None, ("end_turn", None)),
+        ("tool_calls", "END", ["END"], ("tool_use", None)),
+    ],
+)
+def test_stop_sequences(reason: str, stop: str | None, asked: Any, expected: tuple[str, str | None]) -> None:
+    fields = stop_fields(Finish(reason, stop, None), {"stop_sequences": asked})
+    assert (fields["stop_reason"], fields["stop_sequence"]) == expected
+
+
+def test_usage_counts_the_cache_apart() -> None:
+    usage = {"prompt_tokens": 20, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": 5}}
+    assert usage_body(usage) == {
+        "input_tokens": 15,
+        "cache_creation_input_tokens": 0,
+        "cache_read_input_tokens": 5,
+        "output_tokens": 7,
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "value"),
+    [
+        ('"{\\"a\\": 1}"', {"a": 1}),
+        ("[1]", {"arguments": [1]}),
+        ('"text"', {"arguments": "text"}),
+        ("oops", {"arguments": "oops"}),
+        ("null", {"arguments": None}),
+    ],
+)
+def test_arguments_that_are_no_object_are_put_into_one(arguments: str, value: dict[str, Any]) -> None:
+    assert json.loads(boxed(arguments)) == value

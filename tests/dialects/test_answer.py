@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from moongate.dialects.answer import (
+    Head,
+    Usage,
+    arguments_of,
+    first_choice,
+    head_of,
+    reasoning_of,
+    stop_of,
+    text_of,
+    texts_of,
+    usage_of,
+    whole_chunk,
+)
+
+
+def test_the_head_of_an_answer() -> None:
+    assert head_of({"id": "x", "model": "m", "created": 5}) == Head("x", "m", 5)
+    assert head_of({"id": None, "created": "soon"}) == Head("", "", 0)
+
+
+@pytest.mark.parametrize(
+    ("usage", "counts"),
+    [
+        (None, Usage(0, 0, 0, 0)),
+        ({"prompt_tokens": 9, "completion_tokens": 4, "cached_tokens": 3}, Usage(9, 3, 4, 0)),
+        ({"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": 2}, "cached_tokens": 3}, Usage(9, 2, 0, 0)),
+        ({"prompt_tokens": 2, "cached_tokens": 5}, Usage(2, 2, 0, 0)),
+        ({"completion_tokens": 8, "completion_tokens_details": {"reasoning_tokens": 6}}, Usage(0, 0, 8, 6)),
+        ({"prompt_tokens": "many", "completion_tokens": -1, "prompt_tokens_details": None}, Usage(0, 0, 0, 0)),
+    ],
+)
+def test_usage_counts_what_it_can_trust(usage: dict[str, Any] | None, counts: Usage) -> None:
+    assert usage_of(usage) == counts
+
+
+@pytest.mark.parametrize(
+    ("payload", "choice"),
+    [
+        ({}, None),
+        ({"choices": []}, None),
+        ({"choices": "none"}, None),
+        ({"choices": [None, {"index": 1}, {"index": 0, "a": 1}]}, {"index": 0, "a": 1}),
+        ({"choices": [{"index": 1}]}, None),
+        ({"choices": [{"a": 1}]}, {"a": 1}),
+    ],
+)
+def test_the_first_choice_is_the_one_numbered_so(payload: dict[str, Any], choice: dict[str, Any] | None) -> None:
+    assert first_choice(payload) == choice
+
+
+@pytest.mark.parametrize(
+    ("delta", "text"),
+    [
+        ({}, ""),
+        ({"reasoning_content": "a", "reasoning": "b"}, "a"),
+        ({"reasoning_content": None, "reasoning": "b"}, "b"),
+        ({"reasoning": 3}, ""),
+        ({"reasoning_details": [{"text": "a"}, {"text": None}, {"text": "b"}]}, "ab"),
+    ],
+)
+def test_reasoning_has_several_names(delta: dict[str, Any], text: str) -> None:
+    assert reasoning_of(delta) == text
+
+
+@pytest.mark.parametrize(
+    ("delta", "text"),
+    [
+        ({"content": "a"}, "a"),
+        ({"content": None}, ""),
+        ({"content": [{"type": "text", "text": "a"}, {"text": "b"}]}, "ab"),
+        ({"content": None, "refusal": "no"}, "no"),
+    ],
+)
+def test_text_is_a_string_or_parts_or_a_refusal(delta: dict[str, Any], text: str) -> None:
+    assert text_of(delta) == text
+
+
+def test_parts_that_are_none_have_no_text() -> None:
+    assert texts_of("text") == ""
+    assert texts_of([1, {"text": 2}, {"text": "x"}]) == "x"
+
+
+def test_arguments_are_text() -> None:
+    assert arguments_of({"arguments": '{"a": 1}'}) == '{"a": 1}'
+    assert arguments_of({"arguments": {"a": 1}}) == '{"a":1}'
+    assert arguments_of({}) == ""
+
+
+def test_the_stop_text_where_the_provider_tells_it() -> None:
+    assert stop_of({"stop_reason": "END"}) == "END"
+    assert stop_of({"stop_reason": 163586, "matched_stop": "END"}) == "END"
+    assert stop_of({"stop_reason": None, "matched_stop": 7}) is None
+
+
+def test_a_whole_answer_as_one_chunk() -> None:
+    reply = {
+        "id": "x",
+        "choices": [{"message": {"content": "a", "tool_calls": [{"id": "1"}, None]}, "finish_reason": "s"}],
+    }
+    choice = whole_chunk(reply).payload["choices"][0]
+    assert choice["delta"] == {"content": "a", "tool_calls": [{"id": "1", "index": 0}]}
+    assert "index" not in reply["choices"][0]["message"]["tool_calls"][0]  # type: ignore[index]
+    assert whole_chunk({}).payload["choices"] == [{"delta": {}}]
