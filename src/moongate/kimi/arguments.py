@@ -11,6 +11,7 @@ from moongate.kimi.lexer import Lexer
 from moongate.kimi.markers import Marker
 
 _SPECIAL: Final = re.compile(r'["\\\x00-\x1f]').search
+_MAY_END: Final = frozenset('}]"0123456789el')  # what JSON may end with
 _NAMED: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
 
 
@@ -108,13 +109,10 @@ class Arguments:
         if self._scanner is None:
             text = "".join(self._parts)
             self._parts = [text]
-            try:
-                payload.loads(text)  # the usual case, and quicker than our own scanner
-            except ValueError:
-                self._scanner = JsonScanner()
-                self._scanner.feed(text)
-            else:
+            if text[-1] in _MAY_END and _loads(text):  # the usual case, and quicker than our own scanner
                 return Shape.BROKEN if self._noise else Shape.WHOLE
+            self._scanner = JsonScanner()
+            self._scanner.feed(text)
         shape = self._scanner.shape
         if self._tail and (self._noise or shape is not Shape.WHOLE):
             return Shape.BROKEN
@@ -143,6 +141,14 @@ class Arguments:
                 self._mender = None
                 return text
         return mender.feed(text)
+
+
+def _loads(text: str) -> bool:
+    try:
+        payload.loads(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _unwrapped(text: str) -> str:

@@ -1,12 +1,13 @@
 """Is this text JSON, may it still become JSON, or never? Asked again and again while the text grows.
 
-Each character is looked at once. Only `payload` knows a JSON library; this module knows the grammar (RFC 8259).
+A table of the grammar (RFC 8259), one row per state: character → next state. Each character is looked at once.
 """
 
 from __future__ import annotations
 
 import re
-from enum import Enum
+from collections.abc import Iterable, Mapping
+from enum import Enum, IntEnum
 from typing import Final
 
 from moongate import payload
@@ -18,57 +19,77 @@ class Shape(Enum):
     BROKEN = "can no longer become JSON"
 
 
-class _At(Enum):
+class _At(IntEnum):
     """What is expected next, or what we are inside of."""
 
-    VALUE = "a value"
-    FIRST_ITEM = "a value or ]"
-    FIRST_KEY = "a key or }"
-    KEY = "a key"
-    COLON = ":"
-    NEXT = ", or the end of what is open"
-    STRING = "in a string"
-    ESCAPE = "after a backslash"
-    HEX = "in \\uXXXX"
-    WORD = "in true, false or null"
-    MINUS = "after -"
-    ZERO = "after a leading 0"
-    INTEGER = "in digits"
-    POINT = "after the point"
-    FRACTION = "in digits after the point"
-    EXPONENT = "after e"
-    SIGN = "after the sign of the exponent"
-    POWER = "in the digits of the exponent"
-    NOWHERE = "this is not JSON"
+    VALUE = 0
+    FIRST_ITEM = 1  # a value or ]
+    FIRST_KEY = 2  # a key or }
+    KEY = 3
+    COLON = 4
+    NEXT = 5  # a comma, or the end of what is open
+    STRING = 6
+    ESCAPE = 7
+    HEX_4, HEX_3, HEX_2, HEX_1 = 8, 9, 10, 11  # digits to come of \uXXXX
+    MINUS = 12
+    ZERO = 13  # behind a leading 0
+    INTEGER = 14
+    POINT = 15
+    FRACTION = 16
+    EXPONENT = 17
+    SIGN = 18
+    POWER = 19
+    TR, RU, UE, FA, AL, LS, SE, NU, UL, LL = 20, 21, 22, 23, 24, 25, 26, 27, 28, 29  # in true, false, null
+    NOWHERE = 30
 
 
+_Row = Mapping[str, _At]
+_DIGITS: Final = "0123456789"
+_NUMBER_ENDS: Final = frozenset({_At.ZERO, _At.INTEGER, _At.FRACTION, _At.POWER})
 _PLAIN: Final = re.compile(r'[^"\\\x00-\x1f]*').match
-_BLANKS: Final = re.compile(r"[ \t\n\r]*").match
-_DIGITS: Final = re.compile(r"[0-9]*").match
-_HEX_DIGITS: Final = frozenset("0123456789abcdefABCDEF")
-_WORDS: Final = {"t": "rue", "f": "alse", "n": "ull"}
 
-# Inside a number: what a character leads to. Digits are "9" here, e and E are "e", + and - are "+".
-_NUMBER: Final = {
-    (_At.MINUS, "0"): _At.ZERO,
-    (_At.MINUS, "9"): _At.INTEGER,
-    (_At.ZERO, "."): _At.POINT,
-    (_At.ZERO, "e"): _At.EXPONENT,
-    (_At.INTEGER, "."): _At.POINT,
-    (_At.INTEGER, "e"): _At.EXPONENT,
-    (_At.POINT, "0"): _At.FRACTION,
-    (_At.POINT, "9"): _At.FRACTION,
-    (_At.FRACTION, "e"): _At.EXPONENT,
-    (_At.EXPONENT, "0"): _At.POWER,
-    (_At.EXPONENT, "9"): _At.POWER,
-    (_At.EXPONENT, "+"): _At.SIGN,
-    (_At.SIGN, "0"): _At.POWER,
-    (_At.SIGN, "9"): _At.POWER,
-}
-_CLASS: Final = {**dict.fromkeys("123456789", "9"), "0": "0", ".": ".", "e": "e", "E": "e", "+": "+", "-": "+"}
-_ENDED: Final = frozenset({_At.ZERO, _At.INTEGER, _At.FRACTION, _At.POWER})  # a number may end here
-_RUNS: Final = frozenset({_At.INTEGER, _At.FRACTION, _At.POWER})
-_NUMBERS: Final = frozenset({_At.MINUS, _At.POINT, _At.EXPONENT, _At.SIGN, *_ENDED})
+
+def _row(*targets: tuple[Iterable[str], _At]) -> _Row:
+    return {char: at for chars, at in targets for char in chars}
+
+
+_BEGIN: Final = (
+    ('"', _At.STRING),
+    ("{", _At.FIRST_KEY),
+    ("[", _At.FIRST_ITEM),
+    ("-", _At.MINUS),
+    ("0", _At.ZERO),
+    ("123456789", _At.INTEGER),
+    ("t", _At.TR),
+    ("f", _At.FA),
+    ("n", _At.NU),
+)
+_BLANK: Final = " \t\n\r"
+_AFTER: Final = ((_BLANK, _At.NEXT), (",}]", _At.NEXT))  # a comma leads on by what is open
+
+_ROWS: Final[tuple[_Row, ...]] = (
+    _row((_BLANK, _At.VALUE), *_BEGIN),
+    _row((_BLANK, _At.FIRST_ITEM), *_BEGIN, ("]", _At.NEXT)),
+    _row((_BLANK, _At.FIRST_KEY), ('"', _At.STRING), ("}", _At.NEXT)),
+    _row((_BLANK, _At.KEY), ('"', _At.STRING)),
+    _row((_BLANK, _At.COLON), (":", _At.VALUE)),
+    _row(*_AFTER),
+    {},  # strings are not read by character
+    _row(('"\\/bfnrt', _At.STRING), ("u", _At.HEX_4)),
+    *(_row(("0123456789abcdefABCDEF", following)) for following in (_At.HEX_3, _At.HEX_2, _At.HEX_1, _At.STRING)),
+    _row(("0", _At.ZERO), ("123456789", _At.INTEGER)),
+    _row((".", _At.POINT), ("eE", _At.EXPONENT), *_AFTER),
+    _row((_DIGITS, _At.INTEGER), (".", _At.POINT), ("eE", _At.EXPONENT), *_AFTER),
+    _row((_DIGITS, _At.FRACTION)),
+    _row((_DIGITS, _At.FRACTION), ("eE", _At.EXPONENT), *_AFTER),
+    _row((_DIGITS, _At.POWER), ("+-", _At.SIGN)),
+    _row((_DIGITS, _At.POWER)),
+    _row((_DIGITS, _At.POWER), *_AFTER),
+    *(_row((char, at)) for char, at in zip("rue", (_At.RU, _At.UE, _At.NEXT), strict=True)),
+    *(_row((char, at)) for char, at in zip("alse", (_At.AL, _At.LS, _At.SE, _At.NEXT), strict=True)),
+    *(_row((char, at)) for char, at in zip("ull", (_At.UL, _At.LL, _At.NEXT), strict=True)),
+    {},
+)
 
 
 def is_json(text: str) -> bool:
@@ -83,110 +104,53 @@ def is_json(text: str) -> bool:
 
 
 class JsonScanner:
-    __slots__ = ("_at", "_key", "_open", "_rest")
+    """`feed` text, ask for its `shape` at any time."""
+
+    __slots__ = ("_at", "_key", "_open")
 
     def __init__(self) -> None:
         self._at = _At.VALUE
         self._open: list[str] = []  # the brackets that will close what is open
         self._key = False  # the string we are in is a key
-        self._rest = ""  # of a word, or of \uXXXX
 
     @property
     def shape(self) -> Shape:
         if self._at is _At.NOWHERE:
             return Shape.BROKEN
-        return Shape.WHOLE if not self._open and (self._at is _At.NEXT or self._at in _ENDED) else Shape.OPEN
+        return Shape.WHOLE if not self._open and (self._at is _At.NEXT or self._at in _NUMBER_ENDS) else Shape.OPEN
 
     def feed(self, text: str) -> None:
-        pos, end = 0, len(text)
-        while pos < end and self._at is not _At.NOWHERE:
-            at = self._at
+        pos, end, at, nested = 0, len(text), self._at, self._open
+        while pos < end:
             if at is _At.STRING:
-                pos = self._string(text, pos)
-            elif at is _At.ESCAPE or at is _At.HEX or at is _At.WORD:
-                self._short(text[pos])
-                pos += 1
-            elif at in _NUMBERS:
-                pos = self._number(text, pos)
-            else:
-                pos = _BLANKS(text, pos).end()  # type: ignore[union-attr]  # it matches nothing at least
+                pos = _PLAIN(text, pos).end()  # type: ignore[union-attr]  # it matches nothing at least
                 if pos < end:
-                    self._structure(text[pos])
+                    at = self._in_string(text[pos])
                     pos += 1
+                continue
+            char = text[pos]
+            pos += 1
+            following = _ROWS[at].get(char, _At.NOWHERE)
+            if following is _At.STRING and at < _At.ESCAPE:  # a string begins
+                self._key = at is _At.KEY or at is _At.FIRST_KEY
+            elif char in "{[" and following is not _At.NOWHERE:
+                nested.append("}" if char == "{" else "]")
+            elif char in "}],":
+                following = self._after_value(char, following)
+            at = following
+            if at is _At.NOWHERE:
+                break
+        self._at = at
 
-    def _string(self, text: str, pos: int) -> int:
-        pos = _PLAIN(text, pos).end()  # type: ignore[union-attr]
-        if pos == len(text):
-            return pos
-        if text[pos] == '"':
-            self._at = _At.COLON if self._key else _At.NEXT
-        elif text[pos] == "\\":
-            self._at = _At.ESCAPE
-        else:
-            self._at = _At.NOWHERE
-        return pos + 1
-
-    def _short(self, char: str) -> None:
-        """One character of an escape or of a word."""
-        if self._at is _At.ESCAPE:
-            self._at = _At.HEX if char == "u" else _At.STRING if char in '"\\/bfnrt' else _At.NOWHERE
-            self._rest = "XXXX"
-        elif self._at is _At.HEX:
-            self._rest = self._rest[1:]
-            self._at = _At.NOWHERE if char not in _HEX_DIGITS else _At.HEX if self._rest else _At.STRING
-        else:
-            expected, self._rest = self._rest[0], self._rest[1:]
-            self._at = _At.NOWHERE if char != expected else _At.WORD if self._rest else _At.NEXT
-
-    def _number(self, text: str, pos: int) -> int:
-        if self._at in _RUNS:
-            pos = _DIGITS(text, pos).end()  # type: ignore[union-attr]
-            if pos == len(text):
-                return pos
-        following = _NUMBER.get((self._at, _CLASS.get(text[pos], "")))
-        if following is not None:
-            self._at = following
-            return pos + 1
-        self._at = _At.NEXT if self._at in _ENDED else _At.NOWHERE
-        return pos  # what ended the number is read again
-
-    def _structure(self, char: str) -> None:
-        at = self._at
-        if at is _At.NEXT:
-            self._after_value(char)
-        elif at is _At.COLON:
-            self._at = _At.VALUE if char == ":" else _At.NOWHERE
-        elif at is _At.KEY or at is _At.FIRST_KEY:
-            if char == '"':
-                self._at, self._key = _At.STRING, True
-            else:
-                self._at = self._closed(char) if at is _At.FIRST_KEY else _At.NOWHERE
-        elif char == "]" and at is _At.FIRST_ITEM:
-            self._at = self._closed(char)
-        else:
-            self._value(char)
-
-    def _after_value(self, char: str) -> None:
-        if char == "," and self._open:
-            self._at = _At.KEY if self._open[-1] == "}" else _At.VALUE
-        else:
-            self._at = self._closed(char)
-
-    def _closed(self, char: str) -> _At:
-        return _At.NEXT if self._open and self._open.pop() == char else _At.NOWHERE
-
-    def _value(self, char: str) -> None:
+    def _in_string(self, char: str) -> _At:
         if char == '"':
-            self._at, self._key = _At.STRING, False
-        elif char == "{":
-            self._open.append("}")
-            self._at = _At.FIRST_KEY
-        elif char == "[":
-            self._open.append("]")
-            self._at = _At.FIRST_ITEM
-        elif char in _WORDS:
-            self._at, self._rest = _At.WORD, _WORDS[char]
-        elif char == "-":
-            self._at = _At.MINUS
-        else:
-            self._at = _NUMBER.get((_At.MINUS, _CLASS.get(char, "")), _At.NOWHERE)
+            return _At.COLON if self._key else _At.NEXT
+        return _At.ESCAPE if char == "\\" else _At.NOWHERE
+
+    def _after_value(self, char: str, following: _At) -> _At:
+        """Behind a comma or a closing bracket, where the row allows them."""
+        if following is _At.NOWHERE or not self._open:
+            return _At.NOWHERE
+        if char == ",":
+            return _At.KEY if self._open[-1] == "}" else _At.VALUE
+        return _At.NEXT if self._open.pop() == char else _At.NOWHERE

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 
 from moongate import payload
 from moongate.kimi.arguments import Arguments
-from moongate.kimi.headers import Header
+from moongate.kimi.headers import Header, read_header
 from moongate.kimi.json_scan import Shape
+from moongate.kimi.markers import K2Markers
 from moongate.kimi.offer import Offer
 from moongate.kimi.pieces import CallArguments, CallClosed, CallOpened, Dropped
 from moongate.kimi.visible import FORBIDDEN, Visible
@@ -20,24 +22,33 @@ class Fate(Enum):
     GONE = "a call that may not be made"
 
 
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What calls are judged by and where they go."""
+
+    offer: Offer
+    visible: Visible
+    mend: bool
+
+
 class Block:
     """A header with argBegin and the arguments that follow. `opening` is its text so far, as it came."""
 
-    __slots__ = ("_doubted", "_header", "_offer", "_opening", "_raw", "_said", "_visible", "arguments", "fate")
+    __slots__ = ("_desk", "_doubted", "_header", "_opening", "_raw", "_said", "_visible", "arguments", "fate")
 
-    def __init__(self, opening: str, header: Header, offer: Offer, visible: Visible, mend: bool) -> None:
+    def __init__(self, opening: str, header: Header, desk: Desk) -> None:
         self._opening = opening
         self._header = header
-        self._offer = offer
-        self._visible = visible
+        self._desk = desk
+        self._visible = desk.visible
         self._raw: list[str] = []  # LATE: the arguments as they came
         self._said: list[str] = []  # LATE: the arguments as they would leave
         self._doubted: list[str] | None = None  # what would leave if it belongs to the arguments
-        self.arguments = Arguments(mend)
+        self.arguments = Arguments(desk.mend)
         self.fate = self._judge()
 
     def _judge(self) -> Fate:
-        if not self._offer.calls_allowed:
+        if not self._desk.offer.calls_allowed:
             self._visible.after()
             return Fate.GONE
         if self._header.name:
@@ -114,14 +125,44 @@ class Block:
         """Do the argument keys name a tool? Then the call leaves as a whole."""
         text = "".join((*self._said, self.arguments.close()))
         arguments = payload.object_of(text)
-        name = None if arguments is None else self._offer.only_fit(arguments.keys())
+        name = None if arguments is None else self._desk.offer.only_fit(arguments.keys())
         if name is None:
             return False
-        make_call(self._visible, self._header.given, name, text)
+        _make_call(self._visible, self._header.given, name, text)
         return True
 
 
-def make_call(visible: Visible, given: str, name: str, arguments: str) -> None:
+def bare_call(text: str, desk: Desk) -> bool:
+    """A header that ends without argBegin: is it a call?"""
+    header = read_header(text, desk.offer)
+    if not desk.offer.calls_allowed:
+        if header.name:
+            desk.visible.add(Dropped(text, FORBIDDEN))
+            desk.visible.after()
+        return bool(header.name)
+    if header.name and desk.offer.has(header.name):
+        _make_call(desk.visible, header.given, header.name, "{}")
+        return True
+    return False
+
+
+def whole_call(data: str, pos: int, markers: K2Markers, desk: Desk) -> int | None:
+    """A call that is all there and plain, read in one go: its end. None: read it step by step."""
+    call = None if markers.whole_call is None else markers.whole_call.match(data, pos)
+    if call is None or not desk.offer.calls_allowed:
+        return None
+    header, text = read_header(call[1], desk.offer), call[2].strip() or "{}"
+    if not header.name or (desk.mend and text[0] == '"'):
+        return None
+    try:
+        payload.loads(text)
+    except ValueError:
+        return None
+    _make_call(desk.visible, header.given, header.name, text)
+    return call.end()
+
+
+def _make_call(visible: Visible, given: str, name: str, arguments: str) -> None:
     """A whole call at once."""
     visible.after()
     for piece in (CallOpened(given, name), CallArguments(arguments), CallClosed()):

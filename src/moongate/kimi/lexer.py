@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, Generic, TypeVar
 
 Kind = TypeVar("Kind")
@@ -24,9 +24,9 @@ class Lexer(Generic[Kind]):
         self._last: Final = lasts.pop() if len(lasts) == 1 else ""
         # With one first character that stands nowhere else in a text, no text can hide in another.
         self._clean: Final = self._first is not None and all(text.rfind(self._first) == 0 for text in ordered)
-        again = "+" if runs and self._clean else ""
-        self._search: Final = re.compile("|".join(f"((?:{re.escape(text)}){again})" for text in ordered)).search
-        self._kinds: Final = (texts[ordered[0]], *(texts[text] for text in ordered))  # groups count from 1
+        again = r"\1*" if runs and self._clean else ""
+        self._search: Final = re.compile(f"({_pattern(ordered)}){again}").search
+        self._kinds: Final = dict(texts)
         self._longest: Final = len(ordered[0])
         self._pieces: Final = frozenset(text[:end] for text in ordered for end in range(1, len(text)))
 
@@ -45,7 +45,7 @@ class Lexer(Generic[Kind]):
         return match if self.held(data, pos) > match.start() else None
 
     def kind(self, match: re.Match[str]) -> Kind:
-        return self._kinds[match.lastindex or 0]
+        return self._kinds[match[1]]
 
     def held(self, data: str, pos: int) -> int:
         """Where the end of `data` begins that may still become one of the texts; its length if there is none."""
@@ -55,3 +55,14 @@ class Lexer(Generic[Kind]):
             at = data.rfind(self._first, start)
             return at if at >= 0 and data[at:] in self._pieces else len(data)
         return next((at for at in range(start, len(data)) if data[at:] in self._pieces), len(data))
+
+
+def _pattern(texts: Iterable[str]) -> str:
+    """Matches the longest of the texts. What they have in common is tried once."""
+    following: dict[str, list[str]] = {}
+    for text in texts:
+        following.setdefault(text[:1], []).append(text[1:])
+    ends = following.pop("", None) is not None
+    branches = [re.escape(first) + _pattern(rest) for first, rest in following.items()]
+    pattern = branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})" if branches else ""
+    return f"(?:{pattern})?" if ends and branches else pattern

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
 from typing import Final
 
+from moongate.kimi.headers import MAX_HEADER_CHARS
 from moongate.kimi.lexer import Lexer
 from moongate.kimi.options import ToolTokens
 
@@ -40,6 +42,7 @@ class K2Markers:
     header: Lexer[Marker]  # after callBegin: everything but tags
     arguments: Lexer[Marker]  # the same and <|im_end|>, so that it can be cut behind a repaired value
     pieces: frozenset[str]  # what a marker may begin with, tags left out
+    whole_call: re.Pattern[str] | None  # header, argBegin, arguments, callEnd with no other marker near: the usual case
 
     @classmethod
     def of(cls, tokens: ToolTokens) -> K2Markers:
@@ -66,7 +69,16 @@ def _markers(tokens: ToolTokens) -> K2Markers:
         header=Lexer(texts),
         arguments=Lexer({"<|im_end|>": Marker.TURN_END, **texts}),
         pieces=frozenset(text[:end] for text in texts for end in range(1, len(text))),
+        whole_call=_whole_call(tokens),
     )
+
+
+def _whole_call(tokens: ToolTokens) -> re.Pattern[str] | None:
+    first = {text[0] for text in (tokens.call_begin, tokens.call_end, tokens.arg_begin)}
+    first |= {tokens.section_begin[0], tokens.section_end[0]}
+    if first != {"<"}:
+        return None
+    return re.compile(f"([^<]{{0,{MAX_HEADER_CHARS}}}){re.escape(tokens.arg_begin)}([^<]*){re.escape(tokens.call_end)}")
 
 
 def _singular(text: str) -> str:
