@@ -18,7 +18,7 @@ TOOLS = (tool("get_weather", "city"), tool("get_time", "tz"), tool("read_file", 
 @pytest.fixture(scope="module")
 def gateway() -> Iterator[RunningGateway]:
     with Background() as background:
-        upstreams = [background.run(ReplayUpstream(RECORDED, piece=piece).start()) for piece in (700, 5)]
+        upstreams = [background.start(ReplayUpstream(RECORDED, piece=piece).start()) for piece in (700, 5)]
         providers = [
             {
                 "name": name,

@@ -20,7 +20,7 @@ REFUSED = {"429": 429, "quota": 429, "500": 500}
 @pytest.fixture(scope="module")
 def gateway() -> Iterator[RunningGateway]:
     with Background() as background:
-        simulator = background.run(sim.start())
+        simulator = background.start(sim.start())
         models = [model_name("k2.5", row) for row in (*BROKEN, *REFUSED)]
         use = {"use": [["Kimi", {"preset": "agent"}]]}
         provider = {"name": "sim", "api_base_url": simulator.url, "models": models, "transformer": use}
@@ -38,7 +38,10 @@ def _ids(front: Front) -> str:
 def test_a_stream_that_breaks_ends_with_one_error(gateway: RunningGateway, row: str, front: Front) -> None:
     body = front.ask(model_name("k2.5", row), front.user("hi"), (), stream=True)
     reply = post(gateway.root + front.path, body, key=gateway.key)
-    assert (reply.status, reply.cut) == (200, False)
+    assert not reply.cut
+    if reply.status != 200:  # it broke before status 200 was committed
+        assert (reply.status, row) in {(502, "broken"), (502, "broken-chunk"), (500, "error-mid")}
+        return
     answer = front.read(reply.body, stream=True)
     assert answer.error is not None
     assert not answer.ended

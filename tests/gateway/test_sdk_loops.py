@@ -50,7 +50,7 @@ Calls = list[tuple[str, str, Any]]  # id, name, arguments
 @pytest.fixture(scope="module")
 def gateway() -> Iterator[RunningGateway]:
     with Background() as background:
-        simulator = background.run(sim.start(play="strict"))
+        simulator = background.start(sim.start(play="strict"))
         provider = {
             "name": "sim",
             "api_base_url": simulator.url,

@@ -24,6 +24,7 @@ PLAYED = [
     for family in row.families
     if row.group != "host" and row.name not in FAILING | APART
 ]
+BAD_IDS = ("foreign-ids", "empty-ids", "repeated-ids", "one-id", "short-ids", "safe-ids", "number-ids")
 FIRST = {"k2": "k2.5", "k3": "k3"}  # generations that think, so that reasoning has to survive as well
 
 
@@ -39,7 +40,7 @@ class Stage:
 @pytest.fixture(scope="module")
 def stage() -> Iterator[Stage]:
     with Background() as background:
-        simulator = background.run(sim.start(play="strict"))
+        simulator = background.start(sim.start(play="strict"))
         root = simulator.url.removesuffix("/v1")
         rows = [model_name(FIRST[family], row) for family, row in PLAYED]
         rows += [model_name(FIRST[family], row) for family in FIRST for row in APART]
@@ -76,6 +77,14 @@ def test_a_loop_through_each_misbehaviour_ends_well(
 def test_calls_without_arguments_get_an_empty_object(stage: Stage, family: str, front: Front, stream: bool) -> None:
     loop = stage.loop(front, f"sim,{model_name(FIRST[family], 'no-arguments')}", stream=stream)
     assert_good(loop, tuple((name, {}) for name, _ in EXPECTED_CALLS))
+
+
+@pytest.mark.parametrize("row", BAD_IDS)
+@pytest.mark.parametrize("front", FRONTS, ids=ids)
+@pytest.mark.parametrize("family", FIRST)
+def test_one_tool_called_again_and_again_gets_new_ids(stage: Stage, family: str, front: Front, row: str) -> None:
+    loop = stage.loop(front, f"sim,{model_name(FIRST[family], row)}", stream=True, tools=TOOLS[:1])
+    assert_good(loop, tuple(("get_weather", {"city": f"city {n}"}) for n in range(3)))
 
 
 @pytest.mark.parametrize("family", FIRST)
@@ -149,11 +158,11 @@ def test_a_plain_proxy_would_be_refused_by_the_walls(stage: Stage, generation: s
     assert loop.refused.status == 400
 
 
-@pytest.mark.parametrize("row", ["foreign-ids", "empty-ids", "repeated-ids", "short-ids", "safe-ids", "number-ids"])
+@pytest.mark.parametrize("row", BAD_IDS)
 @pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
 def test_a_plain_proxy_would_lose_bad_ids(stage: Stage, row: str, stream: bool) -> None:
     root = stage.simulator.url.removesuffix("/v1")
-    loop = play(Chat(), root, model_name("k2.5", row), stream=stream)
+    loop = play(Chat(), root, model_name("k2.5", row), stream=stream, tools=TOOLS[:1])
     assert loop.refused is not None
     assert loop.refused.status == 400
     assert "id" in loop.refused.json()["error"]["message"]

@@ -5,11 +5,17 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import uvloop
 
+
+class Stoppable(Protocol):
+    async def stop(self) -> None: ...
+
+
 T = TypeVar("T")
+S = TypeVar("S", bound=Stoppable)
 PATIENCE = 60.0
 
 
@@ -18,16 +24,25 @@ class Background:
 
     def __init__(self, *, fast: bool = False) -> None:
         self.loop = uvloop.new_event_loop() if fast else asyncio.new_event_loop()
+        self._servers: list[Stoppable] = []
         self._thread = threading.Thread(target=self.loop.run_forever, name="servers", daemon=True)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(PATIENCE)
+
+    def start(self, server: Coroutine[Any, Any, S]) -> S:
+        """Start a server; it is stopped with the loop."""
+        started = self.run(server)
+        self._servers.append(started)
+        return started
 
     def __enter__(self) -> Background:
         self._thread.start()
         return self
 
     def __exit__(self, *_exception: object) -> None:
+        for server in reversed(self._servers):
+            self.run(server.stop())
         self.run(_end_tasks())
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join(PATIENCE)

@@ -18,6 +18,7 @@ class Called:
     id: str = ""
     name: str = ""
     arguments: str = ""
+    index: int = 0
 
 
 @dataclass(slots=True)
@@ -130,7 +131,7 @@ class Chat:
             if "error" in told:
                 answer.error = told["error"]
                 continue
-            for choice in told["choices"]:
+            for choice in told.get("choices") or []:
                 if choice["index"] == 0:
                     self._delta(answer, choice)
         return answer
@@ -140,11 +141,8 @@ class Chat:
         answer.text += delta.get("content") or ""
         answer.reasoning += delta.get("reasoning_content") or delta.get("reasoning") or ""
         for part in delta.get("tool_calls") or []:
-            index = part["index"]
-            assert 0 <= index <= len(answer.calls), "call indexes are dense"
-            if index == len(answer.calls):
-                answer.calls.append(Called())
-            call = answer.calls[index]
+            assert isinstance(part["index"], int), "every part of a call says which call it is of"
+            call = self._called(answer, part["index"])
             function = part.get("function") or {}
             assert not (call.id and part.get("id")), "an id comes once"
             call.id = call.id or part.get("id") or ""
@@ -153,6 +151,14 @@ class Chat:
         if choice.get("finish_reason"):
             assert answer.finish is None, "a choice finishes once"
             answer.finish = choice["finish_reason"]
+
+    def _called(self, answer: Answer, index: int) -> Called:
+        """The call with this index; a new one if there is none."""
+        call = next((call for call in answer.calls if call.index == index), None)
+        if call is None:
+            call = Called(index=index)
+            answer.calls.append(call)
+        return call
 
 
 class Messages:

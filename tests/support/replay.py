@@ -31,12 +31,16 @@ class ReplayUpstream:
     piece: int = 700
     port: int = 0
     requests: list[dict[str, object]] = field(default_factory=list)
-    _server: asyncio.Server | None = None
+    _servers: list[asyncio.Server] = field(default_factory=list)
 
     async def start(self) -> ReplayUpstream:
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
-        self.port = self._server.sockets[0].getsockname()[1]
+        self._servers.append(await asyncio.start_server(self._connected, "127.0.0.1", 0))
+        self.port = self._servers[0].sockets[0].getsockname()[1]
         return self
+
+    async def stop(self) -> None:
+        for server in self._servers:
+            server.close()
 
     @property
     def url(self) -> str:
