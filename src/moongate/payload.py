@@ -46,6 +46,14 @@ def dumps_text(value: Any) -> str:
     return dumps(value).decode("utf-8")
 
 
+def dumps_sorted(value: Any) -> bytes:
+    """`dumps` with the keys of objects in order, so that equal values give equal bytes."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except TypeError:
+        return json.dumps(value, separators=(",", ":"), sort_keys=True).encode("ascii")
+
+
 class _Written(str):
     """Text that is JSON already."""
 

@@ -76,7 +76,9 @@ def resplit(events: list[Any], size: int) -> list[Any]:
 def _parts(event: Any, size: int) -> Iterator[Any]:
     choices = event.get("choices") if isinstance(event, dict) else None
     delta = choices[0].get("delta") if choices and len(choices) == 1 else None
-    fields = [name for name in ("content", "reasoning_content", "reasoning") if delta and isinstance(delta.get(name), str)]
+    fields = [
+        name for name in ("content", "reasoning_content", "reasoning") if delta and isinstance(delta.get(name), str)
+    ]
     if not delta or len(fields) != 1 or len(delta[fields[0]]) <= size:
         yield event
         return

@@ -70,7 +70,7 @@ class Arguments:
         """What may leave now."""
         if self._tail:
             self._tail.append(text)
-            self._noise = self._noise or not text.isspace()
+            self._noise = self._noise or bool(text.strip())
             return ""
         parts = self._parts
         if not parts:

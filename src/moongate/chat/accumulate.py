@@ -1,0 +1,137 @@
+"""Chunks of a stream → the one completion that they spell."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from moongate.chat.grouping import CallSlot, Grouping
+from moongate.chat.progress import choice_index
+from moongate.payload import JsonObject
+
+_ADDED_UP: Final = ("content", "reasoning_content", "reasoning", "refusal")
+_OF_THE_CHUNK: Final = ("choices", "object", "usage")
+_OF_THE_CHOICE: Final = ("index", "delta", "message", "finish_reason")
+_OF_THE_CALL: Final = ("index", "id", "function")
+
+
+class Accumulator:
+    """One streamed answer. Feed it payloads; `completion()` is the answer so far."""
+
+    __slots__ = ("_choices", "_top", "_usage")
+
+    def __init__(self) -> None:
+        self._top: JsonObject = {}
+        self._choices: dict[int, _Choice] = {}
+        self._usage: Any = None
+
+    def feed(self, payload: JsonObject) -> None:
+        _keep(self._top, payload, _OF_THE_CHUNK)
+        if payload.get("usage") is not None:
+            self._usage = payload["usage"]
+        choices = payload.get("choices")
+        for at, choice in enumerate(choices if isinstance(choices, list) else ()):
+            if isinstance(choice, dict):
+                index = choice_index(choice, at)
+                if index not in self._choices:
+                    self._choices[index] = _Choice(index)
+                self._choices[index].feed(choice)
+
+    def completion(self) -> JsonObject:
+        """The whole answer: choices by their index, each with its message."""
+        top = dict(self._top)
+        body: JsonObject = {"id": top.pop("id", None), "object": "chat.completion", **top}
+        body["choices"] = [self._choices[index].whole() for index in sorted(self._choices)]
+        if self._usage is not None:
+            body["usage"] = self._usage
+        return body
+
+
+class _Call(CallSlot):
+    __slots__ = ("members",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.members: JsonObject = {}
+
+    def whole(self) -> JsonObject:
+        function = {**self.members.get("function", {}), "name": self.name, "arguments": joined(self.parts)}
+        rest = {name: value for name, value in self.members.items() if name != "function"}
+        return {"id": self.given, "type": "function", **rest, "function": function}
+
+
+class _Choice:
+    __slots__ = ("_calls", "_members", "_message", "_reason", "_texts", "index")
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+        self._texts: dict[str, list[str]] = {}
+        self._message: JsonObject = {}
+        self._members: JsonObject = {}
+        self._reason: Any = None
+        self._calls: Grouping[_Call] = Grouping(_Call)
+
+    def feed(self, choice: JsonObject) -> None:
+        _keep(self._members, choice, _OF_THE_CHOICE)
+        if choice.get("finish_reason"):
+            self._reason = self._reason or choice["finish_reason"]
+        delta = choice.get("delta")
+        if not isinstance(delta, dict):
+            return
+        for name in _ADDED_UP:
+            text = delta.get(name)
+            if isinstance(text, str):
+                self._texts.setdefault(name, []).append(text)
+        calls = delta.get("tool_calls")
+        for entry in calls if isinstance(calls, list) else ():
+            if isinstance(entry, dict):
+                self._call(entry)
+        _keep(self._message, delta, (*_ADDED_UP, "tool_calls"))
+
+    def _call(self, entry: JsonObject) -> None:
+        call = self._calls.route(entry)
+        _keep(call.members, entry, _OF_THE_CALL)
+        function = entry.get("function")
+        if isinstance(function, dict):
+            _keep(call.members.setdefault("function", {}), function, ("name", "arguments"))
+
+    def whole(self) -> JsonObject:
+        rest = dict(self._message)
+        message: JsonObject = {"role": rest.pop("role", None) or "assistant", "content": None}
+        for name, parts in self._texts.items():
+            if text := joined(parts):
+                message[name] = text
+        message.update(rest)
+        if self._calls.slots:
+            message["tool_calls"] = [call.whole() for call in self._calls.slots]
+        return {"index": self.index, "message": message, **self._members, "finish_reason": self._reason}
+
+
+def joined(parts: list[str]) -> str:
+    """The text of several deltas. A character beyond U+FFFF may have come in two halves."""
+    text = "".join(parts)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    return text
+
+
+def _keep(into: JsonObject, found: JsonObject, left_out: tuple[str, ...]) -> None:
+    """Take over what was said: lists grow, objects are merged, of anything else the last word counts."""
+    for name, value in found.items():
+        if value is None or name in left_out:
+            continue
+        known = into.get(name)
+        if isinstance(known, list) and isinstance(value, list):
+            known.extend(value)
+        elif isinstance(known, dict) and isinstance(value, dict):
+            _keep(known, value, ())
+        else:
+            into[name] = _own(value)
+
+
+def _own(value: Any) -> Any:
+    """A copy of what may grow here: the provider's objects are not ours to change."""
+    if isinstance(value, dict):
+        return {name: _own(each) for name, each in value.items()}
+    return list(value) if isinstance(value, list) else value

@@ -1,0 +1,117 @@
+"""Frames → items, and bytes → items and stretches."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from moongate.chat.items import Chunk, Done, Failure, Item, Opaque, Stretch
+from moongate.chat.mould import Candidate, Mould
+from moongate.errors import BadUpstream, UpstreamRefused
+from moongate.payload import JsonObject, loads
+from moongate.wire.frames import DONE, Frame
+from moongate.wire.sse import SseDecoder
+
+_LONGEST_WAIT: Final = 4096  # more than this waits in the decoder: to try the mould would copy it again and again
+_MOST_REFUSALS: Final = 6
+
+
+def item_of(frame: Frame) -> Item:
+    """What a frame means."""
+    data = frame.data
+    if data is None:
+        return Opaque(frame.raw)
+    if data[:1] == b"[" and data.strip() == DONE:
+        return Done(frame.raw)
+    raw: bytes | None = frame.raw
+    try:
+        payload = loads(data)
+    except ValueError:
+        if data.isspace():
+            return Opaque(frame.raw)
+        # The WHATWG decodes broken UTF-8 to U+FFFD, so a provider that cuts a character in two is no reason to stop.
+        payload, raw = _loads_leniently(data), None
+    if frame.event == "error":
+        return Failure(refusal_of(payload if isinstance(payload, dict) else {"error": data.decode("utf-8", "replace")}))
+    if not isinstance(payload, dict):
+        return Failure(BadUpstream("the provider sent an event that is not a JSON object"))
+    if payload.get("error"):
+        return Failure(refusal_of(payload), raw)
+    return Chunk(payload, raw)
+
+
+def _loads_leniently(data: bytes) -> object:
+    try:
+        return loads(data.decode("utf-8", "replace"))
+    except ValueError:
+        return None
+
+
+def refusal_of(payload: JsonObject) -> UpstreamRefused:
+    """The provider's own error, its words and its status kept."""
+    error = payload.get("error", payload)
+    if not isinstance(error, dict):
+        return UpstreamRefused(error if isinstance(error, str) and error else "the provider reported an error")
+    message, code = error.get("message"), error.get("code")
+    statuses = (error.get("status"), error.get("status_code"), code, payload.get("status"), payload.get("code"))
+    return UpstreamRefused(
+        message if isinstance(message, str) and message else "the provider reported an error",
+        status=next((n for n in statuses if type(n) is int and 400 <= n < 600), None),
+        code=None if code is None else str(code),
+    )
+
+
+class EventReader:
+    """Bytes of server-sent events → items, and stretches where chunks differ in nothing but their text."""
+
+    __slots__ = ("_candidate", "_decoder", "_pause", "_refusals", "mould")
+
+    def __init__(self, decoder: SseDecoder) -> None:
+        self._decoder = decoder
+        self._candidate: Candidate = Candidate()
+        self._pause = 0  # so many reads go the long way, because the last stretches were refused
+        self._refusals = 0
+        self.mould: Mould | None = None
+
+    @property
+    def overflow(self) -> bool:
+        return self._decoder.overflow
+
+    def feed(self, data: bytes) -> list[Item | Stretch]:
+        mould, decoder = self.mould, self._decoder
+        if mould is None or self._pause:
+            self._pause = max(0, self._pause - 1)
+            return self._read(data)
+        if decoder.waiting:
+            if decoder.waiting > _LONGEST_WAIT or b"\n" not in data:
+                return self._read(data)
+            data = decoder.take() + data
+        stretch = mould.stretch(data)
+        if stretch is None:
+            return self._read(data)
+        rest = data[len(stretch.raw) :]
+        return [stretch, *self._read(rest)] if rest else [stretch]
+
+    def close(self) -> list[Item]:
+        return [item_of(frame) for frame in self._decoder.close()]
+
+    def accepted(self) -> None:
+        """The stretch left in one piece."""
+        self._refusals = 0
+
+    def refused(self, stretch: Stretch) -> list[Item]:
+        """The chunks of a stretch that may not leave in one piece. Refusals that repeat are worth a pause."""
+        self._refusals = min(self._refusals + 1, _MOST_REFUSALS)
+        self._pause = (1 << self._refusals) - 2
+        assert self.mould is not None  # it made the stretch
+        return [item_of(frame) for frame in self.mould.frames(stretch)]
+
+    def _read(self, data: bytes) -> list[Item | Stretch]:
+        items: list[Item | Stretch] = []
+        for frame in self._decoder.feed(data):
+            item = item_of(frame)
+            items.append(item)
+            if type(item) is Chunk and not (self.mould and item.raw and item.raw.startswith(self.mould.prefix)):
+                found = self._candidate.offer(item)
+                if found is not None:
+                    self.mould = found
+        return items

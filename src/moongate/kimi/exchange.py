@@ -1,0 +1,110 @@
+"""One request to a Kimi model and its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from moongate.chat.contracts import Note
+from moongate.chat.items import Chunk, Done, Failure, Item, Stretch
+from moongate.chat.progress import choice_index
+from moongate.errors import BadUpstream
+from moongate.kimi.answer import Answer
+from moongate.kimi.stream import StreamedChoice
+from moongate.kimi.usage import lift_usage
+from moongate.kimi.whole import mended_choice
+from moongate.payload import JsonObject
+
+_ENVELOPE: Final = ("id", "object", "created", "model", "system_fingerprint", "service_tier", "provider")
+_NEEDLESS: Final = frozenset((*_ENVELOPE, "choices"))
+
+
+class KimiExchange:
+    """State of one exchange: made by `KimiTransformer.begin`, dropped after the answer."""
+
+    __slots__ = ("_answer", "_choices", "_ended", "_first", "request", "summaries")
+
+    def __init__(self, request: JsonObject, answer: Answer) -> None:
+        self.request = request
+        self.summaries = answer.options.assemble_tool_deltas  # finishing chunks carry their message (section 7)
+        self._answer = answer
+        self._choices: dict[int, StreamedChoice] = {}
+        self._first: JsonObject = {}
+        self._ended = False
+
+    @property
+    def notes(self) -> Sequence[Note]:
+        return self._answer.notes
+
+    def reply(self, body: JsonObject) -> JsonObject:
+        """The whole answer, repaired; the same object if nothing changed."""
+        body = lift_usage(body, self._answer.notes)
+        choices = body.get("choices")
+        if not isinstance(choices, list):
+            return body
+        mended = [
+            mended_choice(self._answer, choice_index(choice, at), choice) if isinstance(choice, dict) else choice
+            for at, choice in enumerate(choices)
+        ]
+        return body if all(map(_is_same, mended, choices)) else {**body, "choices": mended}
+
+    def plain(self, stretch: Stretch) -> bool:
+        choice = self._choices.get(stretch.choice)
+        return choice is not None and not self.summaries and choice.plain(stretch.field, stretch.text)
+
+    def feed(self, item: Item) -> Sequence[Item]:
+        if isinstance(item, Chunk):
+            return self._chunk(item)
+        if isinstance(item, Done):
+            self._ended = True
+            return [*self._made([left for choice in self._choices.values() for left in choice.end()]), item]
+        if isinstance(item, Failure):
+            self._ended = True
+            return [*self._made([left for choice in self._choices.values() for left in choice.broken()]), item]
+        return (item,)
+
+    def close(self) -> Sequence[Item]:
+        """The end of the items. Without `[DONE]` the answer is whole if every choice has finished (section 6)."""
+        if self._ended:
+            return ()
+        if self._choices and all(choice.finished for choice in self._choices.values()):
+            return self.feed(Done())
+        return self.feed(Failure(BadUpstream("the provider's stream ended before the answer was complete")))
+
+    def _chunk(self, chunk: Chunk) -> Sequence[Item]:
+        payload = lift_usage(chunk.payload, self._answer.notes)
+        self._first = self._first or payload
+        choices = payload.get("choices")
+        if not isinstance(choices, list):
+            return (chunk,)
+        left = [self._choice(choice, at) for at, choice in enumerate(choices)]
+        if all(len(each) == 1 for each in left):
+            told = [each[0] for each in left]
+            if all(map(_is_same, told, choices)):
+                return (chunk,) if payload is chunk.payload else (Chunk.of(payload),)
+            return (Chunk.of({**payload, "choices": told}),)
+        chunks = [Chunk.of({**payload, "choices": [each]}) for several in left for each in several]
+        if not chunks:
+            needless = all(value is None for name, value in payload.items() if name not in _NEEDLESS)
+            return () if needless else (Chunk.of({**payload, "choices": []}),)
+        if payload.get("usage") is not None:
+            for each in chunks[:-1]:
+                del each.payload["usage"]
+        return chunks
+
+    def _choice(self, choice: Any, at: int) -> list[Any]:
+        if not isinstance(choice, dict):
+            return [choice]
+        index = choice_index(choice, at)
+        if index not in self._choices:
+            self._choices[index] = StreamedChoice(self._answer, index)
+        return self._choices[index].feed(choice)
+
+    def _made(self, choices: list[JsonObject]) -> list[Chunk]:
+        """Chunks of our own, in the envelope of the stream."""
+        envelope: JsonObject = {name: self._first[name] for name in _ENVELOPE if name in self._first}
+        return [Chunk.of({**envelope, "choices": [choice]}) for choice in choices]
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    return one is other

@@ -1,0 +1,70 @@
+"""One choice of a whole answer: the same rules as in a stream, fed once (sections 3, 5, 6)."""
+
+from __future__ import annotations
+
+from moongate.kimi.answer import Answer
+from moongate.kimi.calls import Call
+from moongate.kimi.choice import REASONING_FIELDS, ChoiceState
+from moongate.kimi.pieces import Channel, Piece, Text
+from moongate.payload import JsonObject
+
+
+def mended_choice(answer: Answer, index: int, choice: JsonObject) -> JsonObject:
+    """The choice, repaired; the same object if nothing changed."""
+    state = ChoiceState(answer, index)
+    found = choice.get("message")
+    message: JsonObject = found if isinstance(found, dict) else {}
+    mended = _read(state, _native(state, message))
+    state.said = state.said or bool(message.get("refusal"))
+    reason = choice.get("finish_reason")
+    final = state.finish_reason(reason) if reason is None or isinstance(reason, str) else reason
+    if mended is message and final == reason:
+        return choice
+    return {**choice, "message": mended, "finish_reason": final}
+
+
+def _native(state: ChoiceState, message: JsonObject) -> JsonObject:
+    """The message with its native calls repaired. They come first, markers or not (section 5.7)."""
+    entries = message.get("tool_calls")
+    if not entries or not isinstance(entries, list):
+        return message
+    mended = state.calls.whole(entries)
+    return message if mended is entries else {**message, "tool_calls": mended}
+
+
+def _read(state: ChoiceState, message: JsonObject) -> JsonObject:
+    """The message with the calls that stand in its texts taken out of them."""
+    texts = state.texts(message)
+    if state.parser is None:
+        for channel, text in texts:
+            state.said = state.said or channel == "content"
+            state.watch(channel, text)
+        return message
+    pieces: list[Piece] = []
+    for channel, text in texts:
+        pieces += state.parser.feed(channel, text)
+    pieces += state.parser.close()
+    said: dict[Channel, list[str]] = {"content": [], "reasoning": []}
+    calls: list[Call] = []
+    for told in state.told(pieces):
+        if isinstance(told, Text):
+            said[told.channel].append(told.text)
+        elif isinstance(told, Call):
+            calls.append(told)
+    joined: dict[Channel, str] = {channel: "".join(parts) for channel, parts in said.items()}
+    state.said = bool(joined["content"])
+    if not calls and {channel: text for channel, text in joined.items() if text} == dict(texts):
+        return message
+    return _written(message, joined, state.fields, calls)
+
+
+def _written(message: JsonObject, said: dict[Channel, str], fields: tuple[str, ...], calls: list[Call]) -> JsonObject:
+    written = {**message, "content": said["content"] or None}
+    for field in fields:
+        if said["reasoning"]:
+            written[field] = said["reasoning"]
+        elif field in REASONING_FIELDS and field in written:
+            written[field] = None
+    if calls:
+        written["tool_calls"] = [*(written.get("tool_calls") or ()), *(call.told() for call in calls)]
+    return written

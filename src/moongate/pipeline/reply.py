@@ -1,0 +1,75 @@
+"""One whole answer for a client that asked for no stream, whatever framing came."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from moongate.chat.accumulate import Accumulator
+from moongate.chat.contracts import Exchange
+from moongate.chat.items import Chunk, Done, Failure, Item, Stretch
+from moongate.chat.progress import Progress
+from moongate.errors import BadUpstream
+from moongate.payload import JsonObject
+from moongate.pipeline.upstream import Document, Upstream
+from moongate.wire.frames import DOCUMENT_LIMIT
+
+
+def read_reply(exchange: Exchange, data: bytes, content_type: str) -> JsonObject:
+    """The answer as one document. Raises GatewayError if it is broken, or if it is the provider's error.
+
+    >>> from moongate import KimiTransformer
+    >>> exchange = KimiTransformer().begin({"messages": [{"role": "user", "content": "Hi"}]})
+    >>> data = b'{"choices": [{"message": {"content": "Ho"}, "finish_reason": "stop"}]}'
+    >>> read_reply(exchange, data, "application/json")
+    {'choices': [{'message': {'content': 'Ho'}, 'finish_reason': 'stop'}]}
+    """
+    upstream = Upstream(content_type, DOCUMENT_LIMIT)
+    items = upstream.feed(data)
+    last = upstream.close()
+    if upstream.overflow:
+        raise BadUpstream("the provider's answer is too large")
+    if isinstance(last, Document):
+        return exchange.reply(last.body())
+    stream = _Stream()
+    for item in (*items, *last):
+        if stream.done:
+            break
+        stream.feed(item)
+    if stream.progress.whole:
+        return exchange.reply(_completion(stream.chunks))
+    if not stream.done or not stream.progress.began:
+        raise BadUpstream("the provider's stream ended before the answer was complete")
+    # It ended, but said no finish reason: that is for the rules of streams to judge.
+    return _completion(_streamed(exchange, stream.chunks))
+
+
+class _Stream:
+    """The chunks of a stream that is read as a whole."""
+
+    def __init__(self) -> None:
+        self.chunks: list[Chunk] = []
+        self.done = False
+        self.progress = Progress()
+
+    def feed(self, item: Item | Stretch) -> None:
+        if isinstance(item, Failure):
+            raise item.error
+        if isinstance(item, Done):
+            self.done = True
+        elif isinstance(item, Chunk):
+            self.progress.saw(item.payload)
+            self.chunks.append(item)
+
+
+def _completion(items: Iterable[Item]) -> JsonObject:
+    accumulator = Accumulator()
+    for item in items:
+        if isinstance(item, Chunk):
+            accumulator.feed(item.payload)
+    return accumulator.completion()
+
+
+def _streamed(exchange: Exchange, chunks: list[Chunk]) -> list[Item]:
+    fed: list[Item] = [*chunks, Done()]
+    items = [left for item in fed for left in exchange.feed(item)]
+    return [*items, *exchange.close()]

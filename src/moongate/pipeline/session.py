@@ -1,0 +1,151 @@
+"""Bytes of one streamed answer in, bytes for the client out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from moongate.chat.contracts import Encoder, Exchange
+from moongate.chat.items import Chunk, Done, Failure, Item, Stretch
+from moongate.chat.progress import Progress
+from moongate.chat.replay import chunks_of
+from moongate.dialects.openai_chat import ChatEncoder
+from moongate.errors import BadUpstream, GatewayError
+from moongate.payload import JsonObject
+from moongate.pipeline.upstream import Document, Upstream
+from moongate.wire.frames import EVENT_LIMIT
+
+_CUT: Final = "the provider's stream ended before the answer was complete"
+_EMPTY: Final = "the provider's stream ended before it began"
+_TOO_LARGE: Final = "the provider sent an event that is too large"
+
+
+class Session:
+    """Reads an answer in whatever framing it came, runs it through an exchange, writes server-sent events.
+
+    One `feed` for one network read gives one write. A stream that breaks ends with an error and never looks like a
+    success. `finished` says that reading can stop; `started` that something of the answer was seen.
+
+    >>> from moongate import KimiTransformer
+    >>> exchange = KimiTransformer().begin({"messages": [{"role": "user", "content": "Hi"}]})
+    >>> session = Session(exchange, "text/event-stream")
+    >>> session.feed(b'data: {"choices":[{"index":0,"delta":{"content":"Ho"},"finish_reason":"stop"}]}\\n\\n')
+    b'data: {"choices":[{"index":0,"delta":{"content":"Ho"},"finish_reason":"stop"}]}\\n\\n'
+    >>> session.close()
+    b'data: [DONE]\\n\\n'
+    """
+
+    __slots__ = ("_encoder", "_exchange", "_progress", "_upstream", "failure", "finished", "started", "usage")
+
+    def __init__(
+        self, exchange: Exchange, content_type: str, encoder: Encoder | None = None, limit: int = EVENT_LIMIT
+    ) -> None:
+        self.started = False
+        self.finished = False
+        self.failure: GatewayError | None = None
+        self.usage: JsonObject | None = None
+        self._exchange = exchange
+        self._encoder: Encoder = encoder or ChatEncoder()
+        self._upstream = Upstream(content_type, limit)
+        self._progress = Progress()
+
+    def feed(self, data: bytes) -> bytes:
+        """What leaves for these bytes."""
+        if self.finished:
+            return b""
+        upstream = self._upstream
+        out = self._run(upstream.feed(data))
+        if upstream.overflow and not self.finished:
+            out.append(self._fail(BadUpstream(_TOO_LARGE)))
+        return out[0] if len(out) == 1 else b"".join(out)
+
+    def close(self) -> bytes:
+        """What leaves at the end of the answer's bytes: it is whole, or it is an error."""
+        if self.finished:
+            return b""
+        last = self._upstream.close()
+        out = self._document(last) if isinstance(last, Document) else self._run(last)
+        if not self.finished:
+            whole = self._progress.whole
+            began = self._progress.began
+            out += self._end(Done()) if whole else [self._fail(BadUpstream(_CUT if began else _EMPTY))]
+        return b"".join(out)
+
+    def fail(self, error: GatewayError) -> bytes:
+        """What leaves when the answer breaks off for a reason outside its bytes (a timeout, a lost connection)."""
+        return b"" if self.finished else self._fail(error)
+
+    def _run(self, items: Iterable[Item | Stretch]) -> list[bytes]:
+        """Items through the exchange and the encoder."""
+        out: list[bytes] = []
+        for item in items:
+            if type(item) is Stretch:
+                out += self._stretch(item)
+            elif isinstance(item, Chunk):
+                self.started = True
+                self._progress.saw(item.payload)
+                self._write(self._fed(item), out)
+            elif isinstance(item, Done):
+                out += self._end(item) if self._progress.began else [self._fail(BadUpstream(_EMPTY))]
+            elif isinstance(item, Failure):
+                out.append(self._fail(item.error, item.raw))
+            else:
+                self._write(self._fed(item), out)  # type: ignore[arg-type]
+            if self.finished:
+                break
+        return out
+
+    def _stretch(self, stretch: Stretch) -> list[bytes]:
+        if self._exchange.plain(stretch):
+            self._upstream.accepted()
+            return [self._encoder.plain(stretch)]
+        return self._run(self._upstream.refused(stretch))
+
+    def _fed(self, item: Item) -> Sequence[Item]:
+        try:
+            return self._exchange.feed(item)
+        except GatewayError as error:
+            return (Failure(error),)
+
+    def _write(self, items: Iterable[Item], out: list[bytes]) -> None:
+        for item in items:
+            if isinstance(item, Chunk):
+                usage = item.payload.get("usage")
+                if isinstance(usage, dict):
+                    self.usage = usage
+            elif isinstance(item, Failure):
+                self.started = self.finished = True
+                self.failure = item.error
+            elif isinstance(item, Done):
+                self.finished = True
+            out.append(self._encoder.feed(item))
+            if self.finished:
+                out.append(self._encoder.close())
+                return
+
+    def _end(self, done: Done) -> list[bytes]:
+        """The answer is whole."""
+        out: list[bytes] = []
+        self._write([*self._fed(done), *self._exchange.close(), Done()], out)
+        return out
+
+    def _fail(self, error: GatewayError, raw: bytes | None = None) -> bytes:
+        """The answer is broken: what waits leaves, then the error."""
+        out: list[bytes] = []
+        failure = Failure(error, raw)
+        self._write([*(item for item in self._fed(failure) if not isinstance(item, Done)), failure], out)
+        return b"".join(out)
+
+    def _document(self, document: Document) -> list[bytes]:
+        """One document, told as a stream."""
+        self.started = True
+        try:
+            body = self._exchange.reply(document.body())
+            chunks = chunks_of(body, summaries=bool(getattr(self._exchange, "summaries", False)))
+            if not chunks:
+                raise BadUpstream("the provider's answer has no choices")
+        except GatewayError as error:
+            return [self._fail(error)]
+        out: list[bytes] = []
+        self._write([*chunks, Done()], out)
+        return out

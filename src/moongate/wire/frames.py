@@ -1,0 +1,48 @@
+"""What decoders give: frames, each with its bytes."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple, Protocol
+
+from moongate.payload import object_of
+
+BOM: Final = b"\xef\xbb\xbf"
+DONE: Final = b"[DONE]"
+EVENT_LIMIT: Final = 8 * 1024 * 1024  # one event; the largest answers are far below it
+DOCUMENT_LIMIT: Final = 64 * 1024 * 1024  # one whole answer
+
+
+class Frame(NamedTuple):
+    """One event. A tuple and not a dataclass, because one is made for every event of every stream.
+
+    `raw` is the event as server-sent events write it; the `raw` of all frames together is the stream. `data` is
+    its payload, None if it has none (comments, blank lines).
+    """
+
+    raw: bytes
+    data: bytes | None
+    event: str = ""
+
+
+class Decoder(Protocol):
+    """Bytes → frames. `overflow` says that an event was larger than the limit: nothing is read after it."""
+
+    overflow: bool
+
+    def feed(self, data: bytes) -> list[Frame]: ...
+
+    def close(self) -> list[Frame]:
+        """What the end of the input completes."""
+        ...
+
+
+def counts_at_the_end(data: bytes) -> bool:
+    """Is a last event, which nothing closed, whole? Only a JSON object and `[DONE]` show it (section 11)."""
+    return data.strip() == DONE or object_of(data) is not None
+
+
+def without_bom(head: bytes) -> bytes | None:
+    """The first bytes of a stream without their byte order mark; None while it may still be coming."""
+    if head.startswith(BOM):
+        return head[len(BOM) :]
+    return None if BOM.startswith(head) else head

@@ -1,0 +1,159 @@
+"""Server-sent events by the rules of the WHATWG, bytes in, frames out.
+
+Lines end at LF, CR or CRLF and nowhere else. An event ends at a blank line. Blank lines where no event has begun
+leave at once, as frames without data. So the frames do not depend on how the bytes were cut, with one exception
+that nobody can see: frames without data may come in one piece or in several.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from moongate.wire.frames import EVENT_LIMIT, Frame, counts_at_the_end, without_bom
+
+# A line's end, then a blank line. A CR at the very end may be half of a CRLF, so it waits for the next byte; only
+# after a line that a bare CR ended is the next CR known to be an end of its own.
+_EVENT_END: Final = re.compile(rb"\r\r|\r?\n(?:\r?\n|\r(?=[^\n]))")
+_LAST_END: Final = re.compile(rb"\r?\n\r\Z")
+_BLANK_LINES: Final = re.compile(rb"[\r\n]*")
+_LINE_END: Final = re.compile(rb"\r\n|\r|\n")
+_SEAM: Final = 3  # a line's end and a blank line are at most four bytes
+
+
+class SseDecoder:
+    """Frames of one stream. An event larger than `limit` sets `overflow`."""
+
+    __slots__ = ("_begun", "_has_cr", "_limit", "_parts", "_seam", "_size", "overflow")
+
+    def __init__(self, limit: int = EVENT_LIMIT) -> None:
+        self.overflow = False
+        self._limit = limit
+        self._begun = False  # the place of the byte order mark is behind us
+        self._has_cr = False
+        self._parts: list[bytes] = []  # the event that has no end yet; joined once, when it ends
+        self._size = 0
+        self._seam = b""
+
+    @property
+    def waiting(self) -> int:
+        """How many bytes wait for the end of their event."""
+        return self._size
+
+    def take(self) -> bytes:
+        """The bytes that wait. They wait no longer: the caller feeds them again."""
+        taken = b"".join(self._parts)
+        self._hold(b"")
+        return taken
+
+    def feed(self, data: bytes) -> list[Frame]:
+        if not data or self.overflow:
+            return []
+        if not self._begun:
+            data = self.take() + data
+            head = without_bom(data)
+            if head is None:
+                self._hold(data)
+                return []
+            self._begun, data = True, head
+        if not self._has_cr and b"\r" in data:
+            self._has_cr = True
+        if self._parts:
+            seam = self._seam + data
+            if not (_EVENT_END.search(seam) if self._has_cr else b"\n\n" in seam):
+                self._parts.append(data)
+                self._size += len(data)
+                self._seam = seam[-_SEAM:]
+                self.overflow = self._size > self._limit
+                return []
+            data = self.take() + data
+        return self._split_any(data) if self._has_cr else self._split(data)
+
+    def close(self) -> list[Frame]:
+        data = self.take()
+        if self.overflow or not self._begun or not data:
+            return []
+        if _LAST_END.search(data):
+            return [_frame(data, data)]
+        frame = _frame(data, data)
+        if frame.data is None or not counts_at_the_end(frame.data):
+            return []
+        return [frame._replace(raw=data + (b"\n" if data.endswith((b"\n", b"\r")) else b"\n\n"))]
+
+    def _hold(self, data: bytes) -> None:
+        self._parts = [data] if data else []
+        self._size = len(data)
+        self._seam = data[-_SEAM:]
+
+    def _split(self, data: bytes) -> list[Frame]:
+        """The events of bytes without CR, which is nearly all of them."""
+        frames: list[Frame] = []
+        events = data.split(b"\n\n")
+        rest = events.pop()
+        at = idle = 0  # bytes from `idle` on have no event yet
+        for event in events:
+            end = at + len(event) + 2
+            if event[:1] == b"\n":
+                event, at = event[1:], at + 1
+            if event[:5] == b"data:" and len(event) > 6:
+                if idle < at:
+                    frames.append(Frame(data[idle:at], None))
+                if end - at > self._limit:
+                    self.overflow = True
+                    return frames
+                raw = data[at:end]
+                if event[5] == 32 and b"\n" not in event:
+                    frames.append(Frame(raw, event[6:]))
+                else:
+                    frames.append(_frame(raw, event))
+                idle = end
+            elif event and event != b"data:" and event != b"data: ":
+                if idle < at:
+                    frames.append(Frame(data[idle:at], None))
+                if end - at > self._limit:
+                    self.overflow = True
+                    return frames
+                frames.append(_frame(data[at:end], event))
+                idle = end
+            at = end
+        if rest[:1] == b"\n":
+            rest, at = rest[1:], at + 1
+        if idle < at:
+            frames.append(Frame(data[idle:at], None))
+        self._hold(rest)
+        self.overflow = len(rest) > self._limit
+        return frames
+
+    def _split_any(self, data: bytes) -> list[Frame]:
+        """The events of bytes whose lines may end in all three ways."""
+        frames: list[Frame] = []
+        at = 0
+        while True:
+            begin = _BLANK_LINES.match(data, at).end()  # type: ignore[union-attr]  # it matches nothing as well
+            if begin > at:
+                frames.append(Frame(data[at:begin], None))
+            found = _EVENT_END.search(data, begin)
+            if found is None:
+                break
+            at = found.end()
+            if at - begin > self._limit:
+                self.overflow = True
+                return frames
+            frames.append(_frame(data[begin:at], data[begin : found.start()]))
+        self._hold(data[begin:])
+        self.overflow = self._size > self._limit
+        return frames
+
+
+def _frame(raw: bytes, event: bytes) -> Frame:
+    """The frame of one event, from its lines."""
+    lines: list[bytes] = []
+    name = b""
+    for line in _LINE_END.split(event) if b"\r" in event else event.split(b"\n"):
+        field, _, value = line.partition(b":")
+        if field == b"data":
+            lines.append(value[1:] if value[:1] == b" " else value)
+        elif field == b"event":
+            name = value[1:] if value[:1] == b" " else value
+    data = b"\n".join(lines)
+    return Frame(raw, data or None, name.decode("utf-8", "replace"))
