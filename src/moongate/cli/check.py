@@ -87,19 +87,34 @@ def _model(config: Config, source: Source, name: str, route: Route, routes: Rout
 
 
 def described(transformer: Any) -> dict[str, str]:
-    """The options that a transformer ended up with, and what it found out about its target."""
-    describe = getattr(transformer, "describe", None)
-    if callable(describe):
-        return {str(key): _shown(value) for key, value in describe().items()}
-    if dataclasses.is_dataclass(transformer) and not isinstance(transformer, type):
-        return {each.name: _shown(getattr(transformer, each.name)) for each in dataclasses.fields(transformer)}
-    return {}
+    """The options that a transformer ended up with, and what it found out about its target and why."""
+    found: dict[str, str] = {}
+    for name, value in _fields(transformer).items():
+        inner = _fields(value)
+        if "why" in inner:
+            found[name] = str(inner["why"])
+        elif inner:
+            found |= {_camel_case(key): _shown(each) for key, each in inner.items()}
+        else:
+            found[_camel_case(name)] = _shown(value)
+    return found
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """The public fields of a dataclass; of anything else none."""
+    if not dataclasses.is_dataclass(value) or isinstance(value, type):
+        return {}
+    return {each.name: getattr(value, each.name) for each in dataclasses.fields(value) if each.name[0] != "_"}
+
+
+def _camel_case(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(word.capitalize() for word in rest)
 
 
 def _shown(value: Any) -> str:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return ", ".join(f"{each.name}={_shown(getattr(value, each.name))}" for each in dataclasses.fields(value))
+    inner = _fields(value)
     try:
-        return dumps_text(value)
+        return dumps_text({_camel_case(key): each for key, each in inner.items()} if inner else value)
     except TypeError:
         return str(value)

@@ -11,6 +11,7 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import inf
 from typing import Final
 
@@ -86,32 +87,40 @@ class Attempts:
     async def run(self, lanes: Sequence[Lane], call: Call, deadlines: Deadlines) -> None:
         """Call until it works. `call` raises only what happened before the client got a byte."""
         now = asyncio.get_running_loop().time()
-        first = 0 if len(lanes) == 1 else _order(lanes, now)[0]
-        error = await self._once(lanes[first], first, 1, call, deadlines)
+        order = (0,) if len(lanes) == 1 else _order(lanes, now)
+        error = await self._once(lanes[order[0]], order[0], 1, call, deadlines)
         if error is not None:
-            await self._again(lanes, error, call, deadlines, now)
+            await self._again(lanes, self._plan(order), error, call, deadlines, now + deadlines.whole)
 
     async def _again(
-        self, lanes: Sequence[Lane], error: GatewayError, call: Call, deadlines: Deadlines, began: float
+        self,
+        lanes: Sequence[Lane],
+        plan: Sequence[int],
+        error: GatewayError,
+        call: Call,
+        deadlines: Deadlines,
+        end: float,
     ) -> None:
+        """The rest of the plan; its first attempt has just ended with `error`."""
         clock = asyncio.get_running_loop().time
-        plan = self._plan(lanes, began)
         if len(plan) < 2 or not self._budget.allows(self._in_flight()):
             raise error
         self._budget.retrying += 1
+        tries = 1
         try:
-            for number in range(1, len(plan)):
-                lane = lanes[plan[number]]
+            for before, index in pairwise(plan):
+                lane = lanes[index]
                 wait = 0.0
-                if plan[number] == plan[number - 1]:
-                    wait = self._wait(error, lane, number, clock())
+                if index == before:
+                    wait = self._wait(error, lane, tries, clock())
                 elif not may_fall_back(error):
                     raise error
-                if clock() + wait >= began + deadlines.whole:
+                if clock() + wait >= end:
                     continue  # no time for this one; a fallback does not wait
                 await asyncio.sleep(wait)
-                rest = replace(deadlines, whole=began + deadlines.whole - clock())
-                failed = await self._once(lane, plan[number], number + 1, call, rest)
+                rest = replace(deadlines, whole=end - clock())
+                tries += 1
+                failed = await self._once(lane, index, tries, call, rest)
                 if failed is None:
                     return
                 error = failed
@@ -119,9 +128,8 @@ class Attempts:
         finally:
             self._budget.retrying -= 1
 
-    def _plan(self, lanes: Sequence[Lane], now: float) -> list[int]:
+    def _plan(self, order: Sequence[int]) -> list[int]:
         """The target of each attempt in turn; every fallback keeps one in reserve."""
-        order = _order(lanes, now)
         plan: list[int] = []
         for place, index in enumerate(order):
             reserved = len(order) - place - 1

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+
+from moongate.errors import BadRequest, BadUpstream, GatewayError, Overloaded, TooManyRequests, UpstreamTimeout
+from moongate.gateway.refusals import (
+    MAX_MESSAGE,
+    clamped,
+    is_failure,
+    is_quota,
+    may_fall_back,
+    may_retry,
+    refusal,
+    should_retry,
+)
+from moongate.payload import dumps
+
+
+def refused(status: int, body: Any = b"", **headers: str) -> GatewayError:
+    data = body if isinstance(body, bytes) else dumps(body)
+    return refusal(status, {name.replace("_", "-").encode(): value.encode() for name, value in headers.items()}, data)
+
+
+@pytest.mark.parametrize(
+    ("body", "message", "code"),
+    [
+        ({"error": {"message": "no", "type": "t", "code": "c"}}, "no", "c"),
+        ({"error": {"message": "no", "type": "t", "code": None}}, "no", "t"),
+        ({"error": "flat"}, "flat", None),
+        ({"message": "top", "code": 7}, "top", None),
+        ({"detail": "fast"}, "fast", None),
+        ({"error": {"msg": "short"}}, "short", None),
+        ({}, "The provider answered with status 503", None),
+        (b"", "The provider answered with status 503", None),
+        (b"<html><head><title>x</title></head><body><h1>Bad  gateway</h1></body></html>", "Bad gateway", None),
+        (b"upstream connect error\xff", "upstream connect error\ufffd", None),
+        ([1], "[1]", None),
+        ({"error": {"message": ["list"]}}, "The provider answered with status 503", None),
+    ],
+)
+def test_a_providers_words_are_kept(body: Any, message: str, code: str | None) -> None:
+    error = refused(503, body)
+    assert (error.status, error.message, error.code) == (503, message, code)
+
+
+def test_words_have_an_end() -> None:
+    assert len(refused(500, b"x" * 100_000).message) == MAX_MESSAGE
+
+
+@pytest.mark.parametrize(
+    ("headers", "message", "seconds"),
+    [
+        ({"retry_after": "7"}, "", 7.0),
+        ({"retry_after": "1.5"}, "", 1.5),
+        ({"retry_after_ms": "250", "retry_after": "9"}, "", 0.25),
+        ({"retry_after": "nonsense"}, "", None),
+        ({"retry_after": "Wed, 21 Oct 2015 07:28:00 GMT"}, "", 0.0),
+        ({}, "please try again after 3 seconds", 3.0),
+        ({}, "Please try again in 20s.", 20.0),
+        ({}, "try again in 250ms", 0.25),
+        ({}, "wait 2 minutes", 120.0),
+        ({}, "after all", None),
+    ],
+)
+def test_when_to_come_back(headers: dict[str, str], message: str, seconds: float | None) -> None:
+    assert refused(429, {"error": {"message": message}}, **headers).retry_after == seconds
+
+
+def test_a_date_to_come_back() -> None:
+    then = format_datetime(datetime.now(UTC) + timedelta(seconds=3600), usegmt=True)
+    seconds = refused(429, retry_after=then).retry_after
+    assert seconds is not None
+    assert 3000 < seconds <= 3600
+    seconds = refused(429, retry_after=then.replace("GMT", "-0000")).retry_after
+    assert seconds is not None
+
+
+@pytest.mark.parametrize(("given", "told"), [(0, 1), (0.2, 1), (7.4, 7), (60, 60), (86_400, 60)])
+def test_what_is_passed_on_is_clamped(given: float, told: int) -> None:
+    assert clamped(given) == told
+
+
+QUOTA = refused(429, {"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}})
+CASES: list[tuple[GatewayError, bool, bool, bool, bool]] = [
+    # error, may_retry, may_fall_back, is_failure, should_retry
+    (refused(408), True, True, True, True),
+    (refused(409), True, True, False, True),
+    (refused(429), True, True, True, True),
+    (refused(500), True, True, True, True),
+    (refused(529), True, True, True, True),
+    (refused(400), False, False, False, False),
+    (refused(422), False, False, False, False),
+    (refused(401), False, True, False, False),
+    (refused(404), False, True, False, False),
+    (refused(402), False, True, False, False),
+    (QUOTA, False, True, True, False),
+    (refused(503, x_should_retry="false"), False, True, True, False),
+    (BadUpstream("x", code="connect"), True, True, True, True),
+    (BadUpstream("x", code="cut"), True, True, True, True),
+    (BadUpstream("not JSON"), False, True, True, True),
+    (UpstreamTimeout("x", code="connect_timeout"), True, True, True, True),
+    (UpstreamTimeout("x", code="head_timeout"), False, True, True, True),
+    (TooManyRequests("x", code="keys_busy"), True, True, False, True),
+    (Overloaded("x", code="pool_full"), True, True, False, True),
+    (BadRequest("x"), False, False, False, False),
+    (GatewayError("ours"), False, False, False, False),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{type(case[0]).__name__}-{case[0].status}-{case[0].code}")
+def test_verdicts(case: tuple[GatewayError, bool, bool, bool, bool]) -> None:
+    error, *expected = case
+    assert [may_retry(error), may_fall_back(error), is_failure(error), should_retry(error)] == expected
+
+
+@pytest.mark.parametrize(
+    "message", ["Insufficient balance", "exceeded_current_quota_error", "Your account is suspended, please recharge"]
+)
+def test_quota_in_words(message: str) -> None:
+    assert is_quota(refused(403, {"error": {"message": message}}))
+    assert not is_quota(refused(500, {"error": {"message": message}}))
