@@ -154,6 +154,18 @@ def test_a_fresh_connection_that_dies_is_not_retried(loop: str) -> None:
     run(loop, main())
 
 
+def test_a_connection_that_dies_as_it_is_made(loop: str) -> None:
+    async def main() -> None:
+        async def dies(peer: Peer) -> None:
+            peer.reset()
+
+        async with Hostile(dies) as hostile:
+            for _ in range(5):
+                assert (await refusal(hostile)).code == "closed"
+
+    run(loop, main())
+
+
 def test_a_kept_connection_that_dies_after_a_byte_is_not_retried(loop: str) -> None:
     async def main() -> None:
         async def script(peer: Peer) -> None:

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
+from tests.support.cuts import every_cut
 
 from moongate.net.reader import MAX_HEAD, MAX_HEADERS, Reader
 
 HEAD = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
-
-
-def every_cut(data: bytes) -> Iterator[list[bytes]]:
-    yield [data]
-    yield [data[i : i + 1] for i in range(len(data))]
-    yield from ([data[:i], data[i:]] for i in range(1, len(data)))
 
 
 def read(parts: list[bytes]) -> tuple[Reader, bytes]:

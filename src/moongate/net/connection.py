@@ -166,7 +166,10 @@ class Connection(asyncio.Protocol):
             self._reader.reset()
         exchange = self._exchange = Exchange(self, deadlines)
         self._patience(deadlines.head, exchange)
-        self._transport.writelines((head, body))
+        if self.is_open():
+            self._transport.writelines((head, body))
+        else:
+            self.end(BadUpstream("the provider closed the connection at once", code="closed"))
         return exchange
 
     def data_received(self, data: bytes) -> None:

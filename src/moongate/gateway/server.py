@@ -1,0 +1,172 @@
+"""Run the gateway: uvicorn with our protocol, one process or several, from start to a clean end.
+
+SIGTERM or SIGINT drains and ends with 0, a second one ends at once; SIGHUP reloads. With
+several workers a parent keeps the sockets and replaces workers that die; each worker has
+its own socket (SO_REUSEPORT), so the kernel spreads connections evenly, and the socket of
+a dead worker goes on to its successor with the connections that wait in it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import signal
+import socket
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any, Final, Protocol, cast
+
+import uvicorn
+
+from moongate.gateway.bounds import Bounds
+from moongate.gateway.protocol import Protocol as Connection
+from moongate.gateway.workers import FORCE, listen_to_signals, supervise
+
+BACKLOG: Final = 2048
+FLUSH_SECONDS: Final = 2.0  # for clients to read the last bytes of their answers
+
+
+class Service(Protocol):
+    """The application of one worker."""
+
+    def __call__(self, scope: Any, receive: Any, send: Any) -> Awaitable[None]: ...
+
+    async def drain(self, seconds: float) -> None:
+        """Refuse new requests at once; return when those in flight have ended, by an error after `seconds`."""
+
+    def reload(self) -> None:
+        """Read the configuration anew; keep the old one if the new one is bad."""
+
+    def close(self) -> None:
+        """The last request has ended."""
+
+
+def serve(
+    make: Callable[[int], Service],
+    *,
+    host: str,
+    port: int,
+    workers: int = 1,
+    bounds: Bounds | None = None,
+    drain: float = 30,
+    announce: Callable[[int], None] = lambda _: None,
+) -> int:
+    """Serve until told to stop; gives the exit code. Raises OSError if the address cannot be had.
+
+    `make(n)` makes the service of worker n (from 0), in its process. `announce` is called
+    with the port once connections are taken.
+    """
+    sockets = listen(host, port, workers)
+    announce(sockets[0].getsockname()[1])
+
+    def work(index: int) -> int:
+        for other in sockets[:index] + sockets[index + 1 :]:
+            other.close()
+        server = make_server(make(index), bounds or Bounds(), drain, has_parent=workers > 1)
+        server.run(sockets=[sockets[index]])
+        return server.exit_code
+
+    return work(0) if workers == 1 else supervise(work, workers)
+
+
+def listen(host: str, port: int, workers: int) -> list[socket.socket]:
+    """One socket per worker, all at the same address."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    sockets: list[socket.socket] = []
+    for _ in range(workers):
+        bound = socket.create_server((host, port), family=family, backlog=BACKLOG, reuse_port=workers > 1)
+        sockets.append(bound)
+        port = bound.getsockname()[1]
+    return sockets
+
+
+def make_server(service: Service, bounds: Bounds, drain: float, *, has_parent: bool) -> Server:
+    """uvicorn, set up for our protocol and without what is not wanted of it."""
+    config = uvicorn.Config(
+        cast(Any, service),
+        http=cast(Any, functools.partial(Connection, bounds=bounds)),
+        loop="uvloop",
+        ws="none",
+        interface="asgi3",
+        lifespan="auto",
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        backlog=BACKLOG,
+    )
+    return Server(config, service, drain, has_parent=has_parent)
+
+
+class Server(uvicorn.Server):
+    """uvicorn's server with our signals and our way down: it listens until the drain is over."""
+
+    def __init__(self, config: uvicorn.Config, service: Service, drain: float, *, has_parent: bool) -> None:
+        super().__init__(config)
+        self._has_parent = has_parent
+        self.exit_code = 0
+        self._service = service
+        self._drain_seconds = drain
+        self._draining: asyncio.Task[None] | None = None
+        self._forced = asyncio.Event()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """uvicorn's would end the process by the same signal again after a clean shutdown."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self.stop)
+        loop.add_signal_handler(FORCE, self._force)
+        loop.add_signal_handler(signal.SIGHUP, self._reload)
+        listen_to_signals()
+        yield
+
+    def stop(self) -> None:
+        """Once: drain. Twice: end at once, but a worker leaves that to its parent."""
+        if self._draining is None:
+            self.should_exit = True
+            self._draining = asyncio.get_running_loop().create_task(self._service.drain(self._drain_seconds))
+        elif not self._has_parent:
+            self._force()
+
+    def _force(self) -> None:
+        self.should_exit = self.force_exit = True
+        self.exit_code = 1
+        self._forced.set()
+
+    def _reload(self) -> None:
+        try:
+            self._service.reload()
+        except Exception as error:  # the old configuration goes on serving
+            print(f"moongate: not reloaded: {error}", file=sys.stderr, flush=True)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await self._until_drained()
+        for server in self.servers:
+            server.close()
+        for sock in sockets or []:
+            sock.close()
+        tasks = list(self.server_state.tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+        end = asyncio.get_running_loop().time() + FLUSH_SECONDS
+        while self.server_state.connections and not self.force_exit and asyncio.get_running_loop().time() < end:
+            await asyncio.sleep(0.01)
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
+        await self.lifespan.shutdown()
+        self._service.close()
+
+    async def _until_drained(self) -> None:
+        if self._draining is None:
+            return
+        forced = asyncio.create_task(self._forced.wait())
+        await asyncio.wait({self._draining, forced}, return_when=asyncio.FIRST_COMPLETED)
+        for task in (self._draining, forced):
+            task.cancel()
+        await asyncio.gather(self._draining, forced, return_exceptions=True)

@@ -1,0 +1,132 @@
+"""The request reader alone: good requests however they are cut, smuggling probes, limits."""
+
+from __future__ import annotations
+
+import pytest
+from tests.gateway.probes import GET, POST, PROBES
+from tests.support.cuts import every_cut
+
+from moongate.gateway.bounds import Bounds
+from moongate.gateway.request_reader import RequestReader, fault_of
+
+BOUNDS = Bounds(max_head=4096, max_headers=8, max_body=100)
+
+
+def read(parts: list[bytes], bounds: Bounds = BOUNDS) -> tuple[RequestReader, bytes]:
+    reader = RequestReader(bounds)
+    body = b""
+    for part in parts:
+        body += reader.feed(part)
+        if reader.failure is not None:
+            break
+    return reader, body
+
+
+GOOD = {
+    "get": (GET + b"\r\n", b"GET", b"", True),
+    "empty line before": (b"\r\n\r\n" + GET + b"\r\n", b"GET", b"", True),
+    "length": (POST + b"Content-Length: 5\r\n\r\nhello", b"POST", b"hello", True),
+    "chunks": (
+        POST + b"Transfer-Encoding: Chunked\r\n\r\n3\r\nhel\r\n2;x=y\r\nlo\r\n0\r\nA: b\r\n\r\n",
+        b"POST",
+        b"hello",
+        True,
+    ),
+    "close": (POST + b"Connection: close\r\nContent-Length: 2\r\n\r\nok", b"POST", b"ok", False),
+    "1.0": (b"POST /x HTTP/1.0\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok", b"POST", b"ok", False),
+    "upgrade": (GET + b"Connection: upgrade\r\nUpgrade: websocket\r\n\r\n", b"GET", b"", False),
+    "upgrade with body": (
+        POST + b"Connection: upgrade\r\nUpgrade: h2c\r\nContent-Length: 5\r\n\r\nhello",
+        b"POST",
+        b"hello",
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_a_good_request_is_read_however_it_is_cut(name: str) -> None:
+    data, method, expected, keep_alive = GOOD[name]
+    for parts in every_cut(data):
+        reader, body = read(parts)
+        assert (reader.failure, reader.ready, reader.complete, reader.surplus) == (None, True, True, 0)
+        assert (reader.method, reader.url, body, reader.keep_alive) == (method, b"/x", expected, keep_alive)
+        assert all(name == name.lower() for name, _ in reader.headers)
+        assert (b"a", b"b") not in reader.headers
+
+
+@pytest.mark.parametrize("name", PROBES)
+def test_a_probe_is_refused_however_it_is_cut(name: str) -> None:
+    for parts in every_cut(PROBES[name]):
+        reader, _ = read(parts)
+        assert reader.failure is not None
+        assert reader.failure[0] == 400
+
+
+def test_a_second_request() -> None:
+    reader, _ = read([POST + b"Content-Length: 2\r\n\r\nok"])
+    reader.reset()
+    assert not reader.begun
+    assert reader.feed(POST.replace(b"/x", b"/y") + b"Content-Length: 3\r\n\r\nyes") == b"yes"
+    assert (reader.url, reader.headers) == (b"/y", [(b"host", b"a"), (b"content-length", b"3")])
+
+
+@pytest.mark.parametrize("cut", [True, False])
+def test_a_request_too_early_is_counted_and_not_read(cut: bool) -> None:
+    first, second = POST + b"Content-Length: 2\r\n\r\nok", GET.replace(b"/x", b"/y") + b"\r\n"
+    reader, body = read([first, second] if cut else [first + second])
+    assert (reader.url, body, reader.failure) == (b"/x", b"ok", None)
+    assert reader.surplus > 0
+
+
+def test_what_follows_an_upgrade_is_surplus() -> None:
+    reader, body = read([POST + b"Connection: upgrade\r\nUpgrade: x\r\nContent-Length: 2\r\n\r\noksurplus"])
+    assert (body, reader.complete, reader.surplus) == (b"ok", True, 7)
+
+
+def test_the_body_is_bounded() -> None:
+    reader, _ = read([POST + b"Content-Length: 101\r\n\r\n" + b"x" * 101])
+    assert reader.failure == (413, "The body of the request is too large")
+    assert read([POST + b"Content-Length: 100\r\n\r\n" + b"x" * 100])[0].failure is None
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [b"GET /" + b"x" * 1000, *[b"x" * 1000] * 5],
+        [GET + b"a: ", *[b"x" * 1000] * 5],
+        [GET, *[b"a: " + b"x" * 1000 + b"\r\n"] * 5],
+        [GET, *[b"a: b\r\n"] * 10],
+        [GET + b"a: " + b"x" * 5000 + b"\r\n\r\n"],
+        [POST + b"Transfer-Encoding: chunked\r\n\r\n1;", *[b"x" * 1000] * 5],
+        [POST + b"Transfer-Encoding: chunked\r\n\r\n0\r\na: ", *[b"x" * 1000] * 5],
+        [POST + b"Transfer-Encoding: chunked\r\n\r\n0\r\n", *[b"a: " + b"x" * 1000 + b"\r\n"] * 5],
+    ],
+)
+def test_heads_and_framing_are_bounded(parts: list[bytes]) -> None:
+    reader, _ = read(parts)
+    assert reader.failure is not None
+    assert reader.failure[0] == 431
+
+
+def test_a_failed_reader_keeps_its_first_failure() -> None:
+    reader, _ = read([b"GET http://b/x HTTP/1.1\r\nHost: a\r\n\r\n"])
+    first = reader.failure
+    reader.feed(b"\0")
+    assert first is not None
+    assert reader.failure == first
+
+
+def test_a_failure_after_too_many_headers_stays() -> None:
+    reader, _ = read([GET + b"a: b\r\n" * 20 + b"\r\n"])
+    assert reader.failure is not None
+    assert not reader.ready
+    reader.feed(b"\r\n")
+    assert not reader.complete
+
+
+@pytest.mark.parametrize("more", [(b"content-length", b"5"), (b"transfer-encoding", b"chunked")])
+def test_framing_said_twice_is_a_fault_whatever_the_parser_thinks(more: tuple[bytes, bytes]) -> None:
+    headers = [(b"host", b"a"), (b"content-length", b"5"), more]
+    assert fault_of(b"POST /x HTTP/1.1\r\n", b"POST", b"/x", headers, modern=True)
+    assert not fault_of(b"POST /x HTTP/1.1\r\n", b"POST", b"/x", headers[:2], modern=True)
