@@ -164,7 +164,7 @@ def test_the_drain_has_an_end(tmp_path: Path, workers: int) -> None:
         with server.begin("/slow60") as slow:
             time.sleep(0.2)
             server.signal(signal.SIGTERM)
-            assert end(slow) == []
+            assert "overloaded_error" in " ".join(end(slow))
         assert server.finished()[0] == 0
 
 
@@ -177,7 +177,7 @@ def test_a_second_signal_ends_at_once(tmp_path: Path, workers: int) -> None:
             server.signal(signal.SIGTERM)
             time.sleep(0.3)
             server.signal(signal.SIGTERM)
-            assert end(slow) == []
+            assert "overloaded_error" in " ".join(end(slow))
         assert server.finished()[0] == 1
 
 

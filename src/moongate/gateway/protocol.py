@@ -146,10 +146,14 @@ class Protocol(asyncio.Protocol):
             self.transport.pause_reading()
 
     async def _run(self, scope: dict[str, Any], cycle: Cycle) -> None:
+        refusal = (500, "Internal server error", "server_error")
         try:
             await self._app(scope, cycle.receive, cycle.send)
             if not cycle.over:
                 log.error("the application returned before its answer was complete")
+        except asyncio.CancelledError:
+            refusal = (503, "The server is going down", "overloaded_error")
+            raise
         except Exception:
             log.exception("the application failed")
         finally:
@@ -157,7 +161,7 @@ class Protocol(asyncio.Protocol):
             if cycle.started:
                 cycle.abort()
             elif not cycle.over:
-                self._refuse(500, "Internal server error", "server_error")
+                self._refuse(*refusal)
 
     # what a cycle asks for
 
