@@ -117,7 +117,7 @@ class ResponsesEncoder(AnswerEncoder):
         text = loads(b'"' + b"".join(self._texts) + b'"')
         index = len(self._items)
         place = {"item_id": self._item["id"], "output_index": index}
-        status = "incomplete" if is_cut(self._reason) and not self._held else "completed"
+        status = "incomplete" if is_cut(self._reason) else "completed"
         if self._kind == "text":
             out, item = self._shut_text(text, place, status)
         elif self._kind == "reasoning":
