@@ -40,6 +40,7 @@ class Service:
             if scope["path"] == "/die":
                 os._exit(9)
             if scope["path"].startswith("/slow"):
+                print("slow", flush=True)
                 await asyncio.sleep(float(scope["path"].removeprefix("/slow")))
             text = f"{os.getpid()} {self.index} {self.word} {'draining' if self.draining else 'serving'}".encode()
             headers = [(b"content-length", b"%d" % len(text))]
@@ -50,6 +51,7 @@ class Service:
 
     async def drain(self, seconds):
         self.draining = True
+        print("draining", flush=True)
         for _ in range(int(seconds * 50)):
             if not self.busy:
                 return
@@ -57,6 +59,7 @@ class Service:
 
     def reload(self):
         if os.path.exists("bad"):
+            self.word = "kept"
             raise ValueError("the file is bad")
         self.word = "new"
 
@@ -85,6 +88,11 @@ class Running:
     def get(self, path: str) -> list[str]:
         with self.begin(path) as sock:
             return end(sock)
+
+    def hear(self, *words: str) -> None:
+        """Wait until the program has said these words, each in a line."""
+        assert self.process.stdout is not None
+        assert sorted(self.process.stdout.readline().strip() for _ in words) == sorted(words)
 
     def signal(self, number: int) -> None:
         self.process.send_signal(number)
@@ -141,15 +149,15 @@ def test_it_serves_and_ends_with_0(tmp_path: Path, workers: int, number: signal.
         server.signal(number)
         code, out, err = server.finished()
         assert (code, err) == (0, "")
-        assert sorted(out.split("\n")[:-1]) == [f"closed {index}" for index in range(workers)]
+        assert sorted(out.split("\n")[:-1]) == [f"closed {index}" for index in range(workers)] + ["draining"] * workers
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_requests_in_flight_are_answered_while_it_drains(tmp_path: Path, workers: int) -> None:
     with running(tmp_path, workers) as server:
         server.get("/pid")
-        with server.begin("/slow1") as slow:
-            time.sleep(0.2)
+        with server.begin("/slow2") as slow:
+            server.hear("slow")
             server.signal(signal.SIGTERM)
             if workers == 1:
                 wait_for("draining is told at once", lambda: server.get("/pid")[3] == "draining")
@@ -162,7 +170,7 @@ def test_the_drain_has_an_end(tmp_path: Path, workers: int) -> None:
     with running(tmp_path, workers, drain=0.3) as server:
         server.get("/pid")
         with server.begin("/slow60") as slow:
-            time.sleep(0.2)
+            server.hear("slow")
             server.signal(signal.SIGTERM)
             assert "overloaded_error" in " ".join(end(slow))
         assert server.finished()[0] == 0
@@ -173,9 +181,9 @@ def test_a_second_signal_ends_at_once(tmp_path: Path, workers: int) -> None:
     with running(tmp_path, workers, drain=60) as server:
         server.get("/pid")
         with server.begin("/slow60") as slow:
-            time.sleep(0.2)
+            server.hear("slow")
             server.signal(signal.SIGTERM)
-            time.sleep(0.3)
+            server.hear(*["draining"] * workers)
             server.signal(signal.SIGTERM)
             assert "overloaded_error" in " ".join(end(slow))
         assert server.finished()[0] == 1
@@ -187,8 +195,13 @@ def test_reload(tmp_path: Path, workers: int) -> None:
         assert server.get("/pid")[2] == "old"
         (tmp_path / "bad").touch()
         server.signal(signal.SIGHUP)
-        time.sleep(0.3)
-        assert server.get("/pid")[2] == "old"
+        seen: set[tuple[str, str]] = set()
+
+        def both_kept() -> bool:
+            seen.add(tuple(server.get("/pid")[1:3]))  # type: ignore[arg-type]
+            return seen >= {(str(index), "kept") for index in range(workers)}
+
+        wait_for("the old one is kept", both_kept)
         (tmp_path / "bad").unlink()
         server.signal(signal.SIGHUP)
         wait_for("reloaded", lambda: all(server.get("/pid")[2] == "new" for _ in range(10)))
@@ -205,8 +218,6 @@ def test_both_workers_serve(tmp_path: Path) -> None:
 
 def test_a_dead_worker_is_replaced_and_loses_no_waiting_connection(tmp_path: Path) -> None:
     with running(tmp_path, 2) as server:
-        server.get("/pid")
-        time.sleep(1.1)  # so that its death is not taken for a failed start
         assert server.get("/die") == []
         assert all(len(server.get("/pid")) == 4 for _ in range(20))
         server.signal(signal.SIGTERM)

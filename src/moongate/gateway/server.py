@@ -13,7 +13,6 @@ import contextlib
 import functools
 import signal
 import socket
-import sys
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, Final, Protocol, cast
 
@@ -21,7 +20,7 @@ import uvicorn
 
 from moongate.gateway.bounds import Bounds
 from moongate.gateway.protocol import Protocol as Connection
-from moongate.gateway.workers import FORCE, listen_to_signals, supervise
+from moongate.gateway.workers import FORCE, listen_to_signals, say, supervise
 
 BACKLOG: Final = 2048
 FLUSH_SECONDS: Final = 2.0  # for clients to read the last bytes of their answers
@@ -140,7 +139,7 @@ class Server(uvicorn.Server):
         try:
             self._service.reload()
         except Exception as error:  # the old configuration goes on serving
-            print(f"moongate: not reloaded: {error}", file=sys.stderr, flush=True)
+            say(f"not reloaded: {error}")
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         await self._until_drained()

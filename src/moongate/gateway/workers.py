@@ -18,6 +18,12 @@ QUICK: Final = 1.0  # a worker that lives less long has failed to start
 MAX_QUICK: Final = 5  # such deaths in a row: give up
 
 
+def say(text: str) -> None:
+    """Tell the operator, in one write: several processes share this place."""
+    sys.stderr.write(f"moongate: {text}\n")
+    sys.stderr.flush()
+
+
 class _Workers:
     """Who runs which part, and since when."""
 
@@ -85,11 +91,11 @@ def supervise(work: Callable[[int], int], count: int) -> int:
 def _replace(workers: _Workers, dead: list[int]) -> bool:
     """Start successors of the dead. True: there is no hope, all are to stop."""
     if workers.failed:
-        print("moongate: the workers die at once; giving up", file=sys.stderr, flush=True)
+        say("the workers die at once; giving up")
         workers.tell(DRAIN)
         return True
     for index in dead:
-        print(f"moongate: worker {index} died and is replaced", file=sys.stderr, flush=True)
+        say(f"worker {index} died and is replaced")
         workers.start(index)
     return False
 
