@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from moongate import payload
-from moongate.kimi.json_scan import JsonScanner, Shape
+from moongate.kimi.json_scan import BROKEN, WHOLE, JsonScanner, Shape
 from moongate.kimi.lexer import Lexer
 from moongate.kimi.markers import Marker
 
@@ -105,17 +105,17 @@ class Arguments:
     def verdict(self) -> Shape:
         """What the text is so far. Nothing at all counts as whole: it becomes `{}`."""
         if not self._parts:
-            return Shape.WHOLE
+            return WHOLE
         if self._scanner is None:
             text = "".join(self._parts)
             self._parts = [text]
             if text[-1] in _MAY_END and _loads(text):  # the usual case, and quicker than our own scanner
-                return Shape.BROKEN if self._noise else Shape.WHOLE
+                return BROKEN if self._noise else WHOLE
             self._scanner = JsonScanner()
             self._scanner.feed(text)
         shape = self._scanner.shape
-        if self._tail and (self._noise or shape is not Shape.WHOLE):
-            return Shape.BROKEN
+        if self._tail and (self._noise or shape is not WHOLE):
+            return BROKEN
         return shape
 
     def doubt(self) -> None:

@@ -19,6 +19,9 @@ class Shape(Enum):
     BROKEN = "can no longer become JSON"
 
 
+OPEN, WHOLE, BROKEN = Shape  # to look a member up in its class is slow
+
+
 class _At(IntEnum):
     """What is expected next, or what we are inside of."""
 
@@ -42,6 +45,9 @@ class _At(IntEnum):
     TR, RU, UE, FA, AL, LS, SE, NU, UL, LL = 20, 21, 22, 23, 24, 25, 26, 27, 28, 29  # in true, false, null
     NOWHERE = 30
 
+
+_VALUE, _FIRST_KEY, _KEY, _COLON, _NEXT = _At.VALUE, _At.FIRST_KEY, _At.KEY, _At.COLON, _At.NEXT
+_STRING, _ESCAPE, _NOWHERE = _At.STRING, _At.ESCAPE, _At.NOWHERE
 
 _Row = Mapping[str, _At]
 _DIGITS: Final = "0123456789"
@@ -99,7 +105,7 @@ def is_json(text: str) -> bool:
     except ValueError:
         scanner = JsonScanner()
         scanner.feed(text)
-        return scanner.shape is Shape.WHOLE
+        return scanner.shape is WHOLE
     return True
 
 
@@ -109,20 +115,20 @@ class JsonScanner:
     __slots__ = ("_at", "_key", "_open")
 
     def __init__(self) -> None:
-        self._at = _At.VALUE
+        self._at = _VALUE
         self._open: list[str] = []  # the brackets that will close what is open
         self._key = False  # the string we are in is a key
 
     @property
     def shape(self) -> Shape:
-        if self._at is _At.NOWHERE:
-            return Shape.BROKEN
-        return Shape.WHOLE if not self._open and (self._at is _At.NEXT or self._at in _NUMBER_ENDS) else Shape.OPEN
+        if self._at is _NOWHERE:
+            return BROKEN
+        return WHOLE if not self._open and (self._at is _NEXT or self._at in _NUMBER_ENDS) else OPEN
 
     def feed(self, text: str) -> None:
         pos, end, at, nested = 0, len(text), self._at, self._open
         while pos < end:
-            if at is _At.STRING:
+            if at is _STRING:
                 pos = _PLAIN(text, pos).end()  # type: ignore[union-attr]  # it matches nothing at least
                 if pos < end:
                     at = self._in_string(text[pos])
@@ -130,27 +136,27 @@ class JsonScanner:
                 continue
             char = text[pos]
             pos += 1
-            following = _ROWS[at].get(char, _At.NOWHERE)
-            if following is _At.STRING and at < _At.ESCAPE:  # a string begins
-                self._key = at is _At.KEY or at is _At.FIRST_KEY
-            elif char in "{[" and following is not _At.NOWHERE:
+            following = _ROWS[at].get(char, _NOWHERE)
+            if following is _STRING and at < _ESCAPE:  # a string begins
+                self._key = at is _KEY or at is _FIRST_KEY
+            elif char in "{[" and following is not _NOWHERE:
                 nested.append("}" if char == "{" else "]")
             elif char in "}],":
                 following = self._after_value(char, following)
             at = following
-            if at is _At.NOWHERE:
+            if at is _NOWHERE:
                 break
         self._at = at
 
     def _in_string(self, char: str) -> _At:
         if char == '"':
-            return _At.COLON if self._key else _At.NEXT
-        return _At.ESCAPE if char == "\\" else _At.NOWHERE
+            return _COLON if self._key else _NEXT
+        return _ESCAPE if char == "\\" else _NOWHERE
 
     def _after_value(self, char: str, following: _At) -> _At:
         """Behind a comma or a closing bracket, where the row allows them."""
-        if following is _At.NOWHERE or not self._open:
-            return _At.NOWHERE
+        if following is _NOWHERE or not self._open:
+            return _NOWHERE
         if char == ",":
-            return _At.KEY if self._open[-1] == "}" else _At.VALUE
-        return _At.NEXT if self._open.pop() == char else _At.NOWHERE
+            return _KEY if self._open[-1] == "}" else _VALUE
+        return _NEXT if self._open.pop() == char else _NOWHERE

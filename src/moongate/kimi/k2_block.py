@@ -8,7 +8,7 @@ from enum import Enum
 from moongate import payload
 from moongate.kimi.arguments import Arguments
 from moongate.kimi.headers import Header, read_header
-from moongate.kimi.json_scan import Shape
+from moongate.kimi.json_scan import WHOLE
 from moongate.kimi.markers import K2Markers
 from moongate.kimi.offer import Offer
 from moongate.kimi.pieces import CallArguments, CallClosed, CallOpened, Dropped
@@ -20,6 +20,9 @@ class Fate(Enum):
     LATE = "a call, if its argument keys name a tool"
     TEXT = "it names nothing and stays visible"
     GONE = "a call that may not be made"
+
+
+CALL, LATE, TEXT, GONE = Fate  # to look a member up in its class is slow
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +53,15 @@ class Block:
     def _judge(self) -> Fate:
         if not self._desk.offer.calls_allowed:
             self._visible.after()
-            return Fate.GONE
+            return GONE
         if self._header.name:
             self._visible.after()
             self._visible.add(CallOpened(self._header.given, self._header.name))
-            return Fate.CALL
+            return CALL
         if self._header.by_keys:
-            return Fate.LATE
+            return LATE
         self._visible.say(self._opening)
-        return Fate.TEXT
+        return TEXT
 
     def feed(self, text: str, marker: bool = False) -> None:
         """The next part of the arguments. `marker`: it is one, but none that ends them."""
@@ -85,15 +88,15 @@ class Block:
 
     def end(self, closing: str) -> bool:
         """The arguments end. `closing` is shown if the block is text. True: it was a call."""
-        if self.fate is Fate.CALL:
+        if self.fate is CALL:
             return self._close(cut=False)
-        if self.fate is Fate.GONE:
+        if self.fate is GONE:
             self._visible.add(Dropped(self._opening, FORBIDDEN))
             self._visible.after()
             return True
-        if self.fate is Fate.LATE and self._named():
+        if self.fate is LATE and self._named():
             return True
-        if self.fate is Fate.LATE:
+        if self.fate is LATE:
             closing = "".join((self._opening, *self._raw, closing))
         if closing:
             self._visible.say(closing)
@@ -101,18 +104,18 @@ class Block:
 
     def end_of_text(self, piece: str) -> None:
         """The same where the text ends, with a piece of a marker or not."""
-        if self.fate is Fate.CALL:
-            self._close(cut=self.arguments.verdict() is not Shape.WHOLE)
+        if self.fate is CALL:
+            self._close(cut=self.arguments.verdict() is not WHOLE)
         else:
             self.end(piece)
 
     def _pass(self, raw: str, said: str) -> None:
-        if self.fate is Fate.CALL:
+        if self.fate is CALL:
             self._visible.argue(said)
-        elif self.fate is Fate.LATE:
+        elif self.fate is LATE:
             self._raw.append(raw)
             self._said.append(said)
-        elif self.fate is Fate.TEXT:
+        elif self.fate is TEXT:
             self._visible.say(raw)
 
     def _close(self, cut: bool) -> bool:

@@ -10,10 +10,22 @@ import re
 from typing import Final
 
 from moongate.kimi.headers import MAX_HEADER_CHARS, read_header
-from moongate.kimi.json_scan import Shape
-from moongate.kimi.k2_block import Block, Desk, Fate, bare_call, whole_call
-from moongate.kimi.k2_table import ROWS, Act, State
-from moongate.kimi.markers import K2Markers, Marker
+from moongate.kimi.json_scan import BROKEN, OPEN
+from moongate.kimi.k2_block import CALL, Block, Desk, bare_call, whole_call
+from moongate.kimi.k2_table import (
+    AFTER,
+    ARGUMENTS,
+    BEFORE,
+    BEGIN,
+    BREAK,
+    DOUBT,
+    HEADER,
+    ROWS,
+    SHOW,
+    START,
+    THINK,
+)
+from moongate.kimi.markers import ARG_BEGIN, CALL_END, K2Markers, Marker
 from moongate.kimi.offer import Offer
 from moongate.kimi.pieces import CallArguments, Channel, Piece, Text
 from moongate.kimi.visible import Visible
@@ -28,7 +40,7 @@ class K2Lane:
 
     __slots__ = (
         *("_back", "_block", "_data", "_desk", "_ending", "_ending_chars", "_first", "_held", "_held_chars"),
-        *("_home", "_lexers", "_markers", "_pending", "_resume", "_since", "_state", "_visible"),
+        *("_home", "_lexers", "_markers", "_pending", "_resume", "_since", "_state", "_visible", "calling"),
     )
 
     def __init__(self, home: Channel, markers: K2Markers, offer: Offer, mend: bool) -> None:
@@ -38,27 +50,24 @@ class K2Lane:
         self._desk = Desk(offer, self._visible, mend)
         outside = markers.outside
         self._lexers = (outside, outside, outside, outside, markers.header, markers.arguments, markers.arguments)
-        self._first = markers.outside.first  # text without it holds no marker
-        self._state = State.START if home == "content" else State.BEFORE
-        self._back = State.BEFORE  # where a block leads that is text
+        self._first = markers.first  # text without it holds no marker
+        self._state = START if home == "content" else BEFORE
+        self._back = BEFORE  # where a block leads that is text
         self._block: Block
+        self.calling = False
         self._data = ""
         self._pending = ""  # read again with the next text: what may become a marker, or a whole header
         self._resume = 0  # where to look on in it
         self._since = 0  # HEADER: where it begins. DOUBT: where the text begins that is not in `_held`
-        self._ending = Marker.CALL_END  # DOUBT: the first end marker ...
+        self._ending = CALL_END  # DOUBT: the first end marker ...
         self._ending_chars = 0  # ... and the length of its text
         self._held: list[str] = []  # DOUBT: text of earlier feeds, from the first end marker on
         self._held_chars = 0
 
     @property
-    def calling(self) -> bool:
-        return self._state in (State.ARGUMENTS, State.DOUBT) and self._block.fate is Fate.CALL
-
-    @property
     def idle(self) -> bool:
         return (
-            self._state in (State.BEFORE, State.AFTER)
+            self._state in (BEFORE, AFTER)
             and self._first == "<"
             and not self._pending
             and self._visible.channel == self._home
@@ -68,10 +77,10 @@ class K2Lane:
     def feed(self, text: str) -> list[Piece]:
         if not self._pending and self._first is not None and self._first not in text:  # no marker here
             state = self._state
-            if state is State.ARGUMENTS and self._block.fate is Fate.CALL:
+            if state is ARGUMENTS and self.calling:
                 said = self._block.arguments.feed(text)
                 return [CallArguments(said)] if said else []
-            if (state is State.BEFORE or state is State.AFTER) and self._visible.flows:
+            if (state is BEFORE or state is AFTER) and self._visible.flows:
                 return [Text(self._visible.channel, text)] if text else []
         self._data = self._pending + text
         self._run(final=False)
@@ -89,11 +98,11 @@ class K2Lane:
             lexer = self._lexers[state]
             match = lexer.find(self._data, pos, final)
             stop = lexer.held(self._data, pos) if match is None else match.start()
-            if state is State.HEADER:
+            if state is HEADER:
                 pos = self._in_header(stop, match, final)
-            elif state is State.ARGUMENTS:
+            elif state is ARGUMENTS:
                 pos = self._in_arguments(pos, stop, match, final)
-            elif state is State.DOUBT:
+            elif state is DOUBT:
                 pos = self._in_doubt(pos, stop, match, final)
             else:
                 pos = self._in_text(pos, stop, match, final)
@@ -104,8 +113,8 @@ class K2Lane:
             stop = len(data)
         if stop > pos:
             visible.say(data[pos:stop])
-            if self._state is State.START:
-                self._state = State.BEFORE
+            if self._state is START:
+                self._state = BEFORE
         if match is None:
             self._pending = data[stop:]
             return _DONE
@@ -113,24 +122,24 @@ class K2Lane:
         transition = ROWS[self._state][marker]
         assert transition is not None
         act, following = transition
-        if act is Act.BREAK:
-            visible.drop(marker, match.group())
+        if act is BREAK:
+            visible.drop(marker, match[1])
             visible.after()
-        elif act is Act.BEGIN:
+        elif act is BEGIN:
             begin = match.end() - len(self._markers.tokens.call_begin)
             if begin > stop:  # a run of them: only the last one may have a header
                 visible.say(data[stop:begin])
             if (end := whole_call(data, match.end(), self._markers, self._desk)) is not None:
-                self._state = State.AFTER
+                self._state = AFTER
                 return end
-            self._back = State.BEFORE if self._state is State.START else self._state
+            self._back = BEFORE if self._state is START else self._state
             self._since = match.end()
-        elif act is Act.SHOW:
+        elif act is SHOW:
             visible.say(match.group())
         else:
-            visible.drop(marker, match.group())
+            visible.drop(marker, match[1])
             if following is not self._state:
-                visible.turn("reasoning" if following is State.THINK else self._home)
+                visible.turn("reasoning" if following is THINK else self._home)
         self._state = following
         return match.end()
 
@@ -150,17 +159,18 @@ class K2Lane:
             return _DONE
         text = data[since:stop]
         marker = self._markers.header.kind(match)
-        if marker is Marker.ARG_BEGIN:
+        if marker is ARG_BEGIN:
             opening = self._markers.tokens.call_begin + text + match.group()
             self._block = Block(opening, read_header(text, self._desk.offer), self._desk)
-            self._state = State.ARGUMENTS
+            self._state = ARGUMENTS
+            self.calling = self._block.fate is CALL
             return match.end()
         if bare_call(text, self._desk):
-            self._state = State.AFTER
-            return match.end() if marker is Marker.CALL_END else stop
+            self._state = AFTER
+            return match.end() if marker is CALL_END else stop
         self._visible.say(self._markers.tokens.call_begin + text)
         self._state = self._back
-        if marker is not Marker.CALL_END:
+        if marker is not CALL_END:
             return stop
         self._visible.say(match.group())
         return match.end()
@@ -173,14 +183,14 @@ class K2Lane:
             self._pending = data[stop:]
             return self._end_of_text(self._piece()) if final else _DONE
         marker = self._markers.arguments.kind(match)
-        if ROWS[State.ARGUMENTS][marker] is None:
+        if ROWS[ARGUMENTS][marker] is None:
             block.feed(match.group(), marker=True)
             return match.end()
-        if block.arguments.verdict() is not Shape.OPEN:
+        if block.arguments.verdict() is not OPEN:
             return self._end(marker, stop, match.end())
         block.doubt()
         block.feed(match.group())
-        self._state = State.DOUBT
+        self._state = DOUBT
         self._ending, self._ending_chars = marker, match.end() - stop
         self._since = stop
         self._held_chars = 0
@@ -194,15 +204,15 @@ class K2Lane:
         piece = self._piece() if match is None and final else ""
         shape = block.arguments.verdict()
         chars = self._held_chars + stop - since
-        if shape is Shape.BROKEN or chars > MAX_DOUBT_CHARS or (final and match is None and shape is Shape.OPEN):
+        if shape is BROKEN or chars > MAX_DOUBT_CHARS or (final and match is None and shape is OPEN):
             return self._retract()
         if match is None and not final:
             self._held.append(data[since:stop])
             self._held_chars = chars
             return _DONE
         marker = None if match is None else self._markers.arguments.kind(match)
-        ends = marker is None or ROWS[State.DOUBT][marker] is not None
-        if match is not None and (shape is Shape.OPEN or not ends):
+        ends = marker is None or ROWS[DOUBT][marker] is not None
+        if match is not None and (shape is OPEN or not ends):
             block.feed(match.group(), marker=not ends)
             return match.end()
         block.accept("".join((*self._held, data[since:stop])))
@@ -223,13 +233,15 @@ class K2Lane:
 
     def _end(self, marker: Marker, start: int, end: int) -> int:
         """The block ends at this marker. Any but callEnd is read again, outside the block."""
-        closes = marker is Marker.CALL_END
+        closes = marker is CALL_END
         made = self._block.end(self._data[start:end] if closes else "")
-        self._state = State.AFTER if made else self._back
+        self.calling = False
+        self._state = AFTER if made else self._back
         return end if closes else start
 
     def _end_of_text(self, piece: str) -> int:
         self._block.end_of_text(piece)
+        self.calling = False
         self._state = self._back
         return _DONE
 

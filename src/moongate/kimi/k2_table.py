@@ -25,6 +25,9 @@ class State(IntEnum):
     DOUBT = 6  # behind an end marker that may stand inside a JSON string
 
 
+START, BEFORE, THINK, AFTER, HEADER, ARGUMENTS, DOUBT = State  # to look a member up in its class is slow
+
+
 class Act(Enum):
     SHOW = "shown"  # the marker is text
     DROP = "dropped"  # the marker leaves nothing, the text around it is one stretch
@@ -35,50 +38,53 @@ class Act(Enum):
     END = "ends the arguments"
 
 
+SHOW, DROP, BREAK, BEGIN, NAME, BARE, END = Act
+
+
 # For BARE and END the state is the one behind a call; behind a block that turns out to be text it is the one before
 # the block. Then a marker that is not callEnd is read again there.
 TRANSITIONS: Final[Mapping[tuple[State, Marker], tuple[Act, State]]] = {
-    (State.START, Marker.THINK): (Act.DROP, State.THINK),
-    (State.START, Marker.THINK_END): (Act.DROP, State.BEFORE),
-    (State.START, Marker.TURN_END): (Act.DROP, State.BEFORE),
-    (State.START, Marker.SECTION_BEGIN): (Act.BREAK, State.AFTER),
-    (State.START, Marker.SECTION_END): (Act.SHOW, State.BEFORE),
-    (State.START, Marker.CALL_BEGIN): (Act.BEGIN, State.HEADER),
-    (State.START, Marker.CALL_END): (Act.SHOW, State.BEFORE),
-    (State.BEFORE, Marker.THINK): (Act.DROP, State.BEFORE),
-    (State.BEFORE, Marker.THINK_END): (Act.DROP, State.BEFORE),
-    (State.BEFORE, Marker.TURN_END): (Act.DROP, State.BEFORE),
-    (State.BEFORE, Marker.SECTION_BEGIN): (Act.BREAK, State.AFTER),
-    (State.BEFORE, Marker.SECTION_END): (Act.SHOW, State.BEFORE),
-    (State.BEFORE, Marker.CALL_BEGIN): (Act.BEGIN, State.HEADER),
-    (State.BEFORE, Marker.CALL_END): (Act.SHOW, State.BEFORE),
-    (State.THINK, Marker.THINK): (Act.DROP, State.THINK),
-    (State.THINK, Marker.THINK_END): (Act.DROP, State.BEFORE),
-    (State.THINK, Marker.TURN_END): (Act.DROP, State.THINK),
-    (State.THINK, Marker.SECTION_BEGIN): (Act.BREAK, State.AFTER),
-    (State.THINK, Marker.SECTION_END): (Act.SHOW, State.THINK),
-    (State.THINK, Marker.CALL_BEGIN): (Act.BEGIN, State.HEADER),
-    (State.THINK, Marker.CALL_END): (Act.SHOW, State.THINK),
-    (State.AFTER, Marker.THINK): (Act.DROP, State.AFTER),
-    (State.AFTER, Marker.THINK_END): (Act.DROP, State.AFTER),
-    (State.AFTER, Marker.TURN_END): (Act.DROP, State.AFTER),
-    (State.AFTER, Marker.SECTION_BEGIN): (Act.BREAK, State.AFTER),
-    (State.AFTER, Marker.SECTION_END): (Act.BREAK, State.AFTER),
-    (State.AFTER, Marker.CALL_BEGIN): (Act.BEGIN, State.HEADER),
-    (State.AFTER, Marker.CALL_END): (Act.BREAK, State.AFTER),
-    (State.HEADER, Marker.ARG_BEGIN): (Act.NAME, State.ARGUMENTS),
-    (State.HEADER, Marker.CALL_END): (Act.BARE, State.AFTER),
-    (State.HEADER, Marker.SECTION_END): (Act.BARE, State.AFTER),
-    (State.HEADER, Marker.CALL_BEGIN): (Act.BARE, State.AFTER),
-    (State.HEADER, Marker.SECTION_BEGIN): (Act.BARE, State.AFTER),
-    (State.ARGUMENTS, Marker.CALL_END): (Act.END, State.AFTER),
-    (State.ARGUMENTS, Marker.SECTION_END): (Act.END, State.AFTER),
-    (State.ARGUMENTS, Marker.CALL_BEGIN): (Act.END, State.AFTER),
-    (State.ARGUMENTS, Marker.SECTION_BEGIN): (Act.END, State.AFTER),
-    (State.DOUBT, Marker.CALL_END): (Act.END, State.AFTER),
-    (State.DOUBT, Marker.SECTION_END): (Act.END, State.AFTER),
-    (State.DOUBT, Marker.CALL_BEGIN): (Act.END, State.AFTER),
-    (State.DOUBT, Marker.SECTION_BEGIN): (Act.END, State.AFTER),
+    (START, Marker.THINK): (DROP, THINK),
+    (START, Marker.THINK_END): (DROP, BEFORE),
+    (START, Marker.TURN_END): (DROP, BEFORE),
+    (START, Marker.SECTION_BEGIN): (BREAK, AFTER),
+    (START, Marker.SECTION_END): (SHOW, BEFORE),
+    (START, Marker.CALL_BEGIN): (BEGIN, HEADER),
+    (START, Marker.CALL_END): (SHOW, BEFORE),
+    (BEFORE, Marker.THINK): (DROP, BEFORE),
+    (BEFORE, Marker.THINK_END): (DROP, BEFORE),
+    (BEFORE, Marker.TURN_END): (DROP, BEFORE),
+    (BEFORE, Marker.SECTION_BEGIN): (BREAK, AFTER),
+    (BEFORE, Marker.SECTION_END): (SHOW, BEFORE),
+    (BEFORE, Marker.CALL_BEGIN): (BEGIN, HEADER),
+    (BEFORE, Marker.CALL_END): (SHOW, BEFORE),
+    (THINK, Marker.THINK): (DROP, THINK),
+    (THINK, Marker.THINK_END): (DROP, BEFORE),
+    (THINK, Marker.TURN_END): (DROP, THINK),
+    (THINK, Marker.SECTION_BEGIN): (BREAK, AFTER),
+    (THINK, Marker.SECTION_END): (SHOW, THINK),
+    (THINK, Marker.CALL_BEGIN): (BEGIN, HEADER),
+    (THINK, Marker.CALL_END): (SHOW, THINK),
+    (AFTER, Marker.THINK): (DROP, AFTER),
+    (AFTER, Marker.THINK_END): (DROP, AFTER),
+    (AFTER, Marker.TURN_END): (DROP, AFTER),
+    (AFTER, Marker.SECTION_BEGIN): (BREAK, AFTER),
+    (AFTER, Marker.SECTION_END): (BREAK, AFTER),
+    (AFTER, Marker.CALL_BEGIN): (BEGIN, HEADER),
+    (AFTER, Marker.CALL_END): (BREAK, AFTER),
+    (HEADER, Marker.ARG_BEGIN): (NAME, ARGUMENTS),
+    (HEADER, Marker.CALL_END): (BARE, AFTER),
+    (HEADER, Marker.SECTION_END): (BARE, AFTER),
+    (HEADER, Marker.CALL_BEGIN): (BARE, AFTER),
+    (HEADER, Marker.SECTION_BEGIN): (BARE, AFTER),
+    (ARGUMENTS, Marker.CALL_END): (END, AFTER),
+    (ARGUMENTS, Marker.SECTION_END): (END, AFTER),
+    (ARGUMENTS, Marker.CALL_BEGIN): (END, AFTER),
+    (ARGUMENTS, Marker.SECTION_BEGIN): (END, AFTER),
+    (DOUBT, Marker.CALL_END): (END, AFTER),
+    (DOUBT, Marker.SECTION_END): (END, AFTER),
+    (DOUBT, Marker.CALL_BEGIN): (END, AFTER),
+    (DOUBT, Marker.SECTION_BEGIN): (END, AFTER),
 }
 
 # The same by position, for speed: ROWS[state][marker].
@@ -86,10 +92,10 @@ ROWS: Final = tuple(tuple(TRANSITIONS.get((state, marker)) for marker in Marker)
 
 # Edges that no marker makes.
 _UNMARKED: Final = (
-    (State.START, State.BEFORE, "text"),
-    (State.HEADER, State.BEFORE, "names nothing, too long, or the text ends"),
-    (State.ARGUMENTS, State.DOUBT, "an end marker, but the JSON is still open"),
-    (State.DOUBT, State.AFTER, "no JSON any more, or too long: back to the first end marker"),
+    (START, BEFORE, "text"),
+    (HEADER, BEFORE, "names nothing, too long, or the text ends"),
+    (ARGUMENTS, DOUBT, "an end marker, but the JSON is still open"),
+    (DOUBT, AFTER, "no JSON any more, or too long: back to the first end marker"),
 )
 
 

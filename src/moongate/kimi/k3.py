@@ -31,6 +31,9 @@ from moongate.kimi.offer import Offer
 from moongate.kimi.pieces import Channel, Dropped, Piece, Text
 from moongate.kimi.visible import FORBIDDEN, NAMELESS, Visible
 
+CLOSE, SEP, END = Token.CLOSE, Token.SEP, Token.END  # to look a member up in its class is slow
+
+_OPEN_TEXT: Final = TEXTS[Token.OPEN]
 _DONE: Final = -1  # instead of a position: all was read
 
 
@@ -50,7 +53,8 @@ class K3Lane:
     """One field of one choice."""
 
     __slots__ = (
-        *("_body", "_call", "_data", "_home", "_mend", "_offer", "_pending", "_resume", "_since", "_tag", "_visible"),
+        *("_body", "_call", "_data", "_home", "_mend", "_offer", "_pending", "_resume", "_since", "_tag"),
+        *("_visible", "calling"),
     )
 
     def __init__(self, home: Channel, offer: Offer, mend: bool) -> None:
@@ -59,16 +63,13 @@ class K3Lane:
         self._mend = mend
         self._visible = Visible(home)
         self._call: K3Call | None = None
+        self.calling = False
         self._body = ""  # the element whose body we are in: argument or json
         self._tag: Token | None = None  # we are behind <|open|> or <|close|>
         self._data = ""
         self._pending = ""  # read again with the next text: what may become a token, or a whole tag
         self._resume = 0  # where to look on in it
         self._since = 0  # where the tag begins, behind its token
-
-    @property
-    def calling(self) -> bool:
-        return self._call is not None and self._call.made
 
     @property
     def idle(self) -> bool:
@@ -81,8 +82,11 @@ class K3Lane:
         )
 
     def feed(self, text: str) -> list[Piece]:
-        if not self._pending and self._tag is None and self._call is None and "<" not in text and self._visible.flows:
-            return [Text(self._visible.channel, text)] if text else []
+        if not self._pending and self._tag is None and "<" not in text:  # no token here
+            if self._call is None and self._visible.flows:
+                return [Text(self._visible.channel, text)] if text else []
+            self._say(text)
+            return self._visible.take()
         self._data = self._pending + text
         self._run(final=False)
         return self._visible.take()
@@ -114,9 +118,9 @@ class K3Lane:
             else:
                 self._pending = data[stop:]
             return _DONE
-        if token is Token.END:
+        if token is END:
             self._end_call()
-            self._drop(match.group())
+            self._drop(match[1])
             return match.end()
         begin = match.end() - len(TEXTS[token])
         if begin > stop:  # a run of them: only the last one may begin a tag
@@ -136,7 +140,7 @@ class K3Lane:
                     self._pending = data[since:]
                     self._resume = stop - since
                 return _DONE
-            if token is Token.SEP and self._read_tag(tag, text):
+            if token is SEP and self._read_tag(tag, text):
                 self._tag = None
                 return match.end()
         self._tag = None
@@ -153,7 +157,7 @@ class K3Lane:
         name = tag_name(text)
         if name not in NAMES or (self._body and name != self._body):
             return False
-        if tag is Token.CLOSE:
+        if tag is CLOSE:
             self._close_element(name)
             return True
         if name in CHILDREN:
@@ -179,7 +183,7 @@ class K3Lane:
             return
         if name not in CHILDREN:
             self._end_call()
-        self._drop(TEXTS[Token.CLOSE] + name)
+        self._drop(TEXTS[CLOSE] + name)
         if name in ("think", "response"):
             self._visible.turn("content")
 
@@ -188,20 +192,22 @@ class K3Lane:
         allowed = self._offer.calls_allowed
         self._visible.after()
         if not (name and allowed):
-            self._visible.add(Dropped(TEXTS[Token.OPEN] + text, NAMELESS if allowed else FORBIDDEN))
+            self._visible.add(Dropped(_OPEN_TEXT + text, NAMELESS if allowed else FORBIDDEN))
             name = ""
         self._call = K3Call(name, self._visible, self._mend)
+        self.calling = bool(name)
 
     def _end_call(self) -> None:
         if self._call is not None:
             self._call.end()
             self._call = None
+            self.calling = False
             self._visible.after()
 
     def _end_in_tag(self, tag: Token, text: str, piece: str) -> None:
         """The text ends inside a tag. A closing tag counts."""
         self._tag = None
-        if tag is Token.CLOSE:
+        if tag is CLOSE:
             self._close_element(self._body or tag_name(text))
             self._end_of_text("")
         elif self._call is not None:
@@ -210,7 +216,7 @@ class K3Lane:
             self._say(TEXTS[tag] + text + piece)
 
     def _end_of_text(self, piece: str) -> None:
-        if self._body or (self._call is not None and TEXTS[Token.OPEN].startswith(piece) and len(piece) > 2):
+        if self._body or (self._call is not None and _OPEN_TEXT.startswith(piece) and len(piece) > 2):
             self._cut()
         elif self._call is not None:
             self._end_call()
@@ -221,12 +227,13 @@ class K3Lane:
         if self._call is not None:
             self._call.cut()
         self._call = None
+        self.calling = False
         self._body = ""
 
     def _say(self, text: str) -> None:
         if self._body and self._call is not None:
             self._call.feed(text)
-        else:
+        elif text:
             self._visible.say(text)
 
     def _drop(self, markup: str) -> None:

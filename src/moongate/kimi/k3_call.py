@@ -20,6 +20,9 @@ class Body(Enum):
     SKIPPED = "of no use"
 
 
+STRING, TYPED, JSON, SKIPPED = Body  # to look a member up in its class is slow
+
+
 class K3Call:
     """`name` is empty if no call is made: then everything in it is skipped."""
 
@@ -31,54 +34,50 @@ class K3Call:
         self._mend = mend
         self._some = False  # an argument was there
         self._arguments: Arguments | None = None  # of a `json` child
-        self._body = Body.SKIPPED
+        self._body = SKIPPED
         self._parts: list[str] = []  # of a typed body
         if name:
             visible.add(CallOpened("", name))
 
-    @property
-    def made(self) -> bool:
-        return bool(self._name)
-
     def open(self, child: str, attributes: dict[str, str]) -> None:
         """`argument` or `json` begins."""
-        self._body = Body.SKIPPED
+        self._body = SKIPPED
         if not self._name:
             return
         key = attributes.get("key")
         if self._arguments is not None or (child == "json" and self._some):
             self._visible.add(Dropped(child, "the call has its arguments already"))
         elif child == "json":
-            self._body = Body.JSON
+            self._body = JSON
             self._arguments = Arguments(self._mend)
         elif key is None:
             self._visible.add(Dropped(child, "an argument without a key"))
         else:
             self._visible.argue(("," if self._some else "{") + payload.dumps_text(key) + ":")
             self._some = True
-            self._body = Body.STRING if attributes.get("type") == "string" else Body.TYPED
+            self._body = STRING if attributes.get("type") == "string" else TYPED
             self._parts.clear()
-            if self._body is Body.STRING:
+            if self._body is STRING:
                 self._visible.argue('"')
 
     def feed(self, text: str) -> None:
         """The next part of the body."""
-        if self._body is Body.STRING:
+        if self._body is STRING:
             self._visible.argue(payload.dumps_text(text)[1:-1])
-        elif self._body is Body.TYPED:
+        elif self._body is TYPED:
             self._parts.append(text)
-        elif self._body is Body.JSON and self._arguments is not None:
+        elif self._body is JSON and self._arguments is not None:
             self._visible.argue(self._arguments.feed(text))
 
     def close(self) -> None:
         """The body ends."""
-        if self._body is Body.STRING:
+        if self._body is STRING:
             self._visible.argue('"')
-        elif self._body is Body.TYPED:
+        elif self._body is TYPED:
             self._visible.argue(_value("".join(self._parts), self._mend))
-        elif self._body is Body.JSON and self._arguments is not None:
+        elif self._body is JSON and self._arguments is not None:
             self._visible.argue(self._arguments.close())
-        self._body = Body.SKIPPED
+        self._body = SKIPPED
 
     def end(self) -> None:
         """The call ends."""
@@ -90,9 +89,9 @@ class K3Call:
     def cut(self) -> None:
         """The text ends inside a body, or where another argument begins: nothing is completed."""
         cut = True
-        if self._body is Body.TYPED:
+        if self._body is TYPED:
             self._visible.argue(_begun("".join(self._parts)))
-        elif self._body is Body.JSON and self._arguments is not None:
+        elif self._body is JSON and self._arguments is not None:
             cut = self._arguments.verdict() is not Shape.WHOLE
             self._visible.argue(self._arguments.close())
         if self._name:

@@ -10,14 +10,11 @@ from moongate.kimi.pieces import Channel, Dropped, Piece, Text
 class Lane(Protocol):
     """Reads one field."""
 
+    calling: bool  # a call is open
+
     def feed(self, text: str) -> list[Piece]: ...
 
     def close(self) -> list[Piece]: ...
-
-    @property
-    def calling(self) -> bool:
-        """Is a call open?"""
-        ...
 
     @property
     def idle(self) -> bool:
@@ -38,7 +35,10 @@ class Lanes:
 
     def feed(self, channel: Channel, text: str) -> list[Piece]:
         lane = self._content if channel == "content" else self._reasoning
-        return self._sorted(lane, lane.feed(text))
+        pieces = lane.feed(text)
+        if self._open is None and not lane.calling:
+            return pieces
+        return self._sorted(lane, pieces)
 
     def close(self) -> list[Piece]:
         first, second = self._reasoning, self._content

@@ -30,11 +30,6 @@ class Lexer(Generic[Kind]):
         self._longest: Final = len(ordered[0])
         self._pieces: Final = frozenset(text[:end] for text in ordered for end in range(1, len(text)))
 
-    @property
-    def first(self) -> str | None:
-        """The character that all texts begin with, if there is one."""
-        return self._first
-
     def find(self, data: str, pos: int, final: bool) -> re.Match[str] | None:
         """The next text from `pos` on. None also if an earlier or a longer one may still come (unless `final`)."""
         if data.find(self._last, pos) < 0:

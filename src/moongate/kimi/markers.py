@@ -30,6 +30,8 @@ class Marker(IntEnum):
         return first + "".join(word.capitalize() for word in others)
 
 
+CALL_END, ARG_BEGIN = Marker.CALL_END, Marker.ARG_BEGIN  # to look a member up in its class is slow
+
 _TAGS: Final = {"<think>": Marker.THINK, "</think>": Marker.THINK_END, "<|im_end|>": Marker.TURN_END}
 
 
@@ -41,6 +43,7 @@ class K2Markers:
     outside: Lexer[Marker]  # in text: everything but argBegin, which means nothing there
     header: Lexer[Marker]  # after callBegin: everything but tags
     arguments: Lexer[Marker]  # the same and <|im_end|>, so that it can be cut behind a repaired value
+    first: str | None  # the character that all of them begin with, if there is one
     pieces: frozenset[str]  # what a marker may begin with, tags left out
     whole_call: re.Pattern[str] | None  # header, argBegin, arguments, callEnd with no other marker near: the usual case
 
@@ -62,22 +65,20 @@ def _markers(tokens: ToolTokens) -> K2Markers:
         (_singular(tokens.section_end), Marker.SECTION_END),
     ):
         texts.setdefault(text, marker)
-    outside = {text: marker for text, marker in texts.items() if marker is not Marker.ARG_BEGIN}
+    outside = {text: marker for text, marker in texts.items() if marker is not ARG_BEGIN}
+    firsts = {text[0] for text in (*texts, *_TAGS)}
     return K2Markers(
         tokens=tokens,
         outside=Lexer({**_TAGS, **outside}, runs=True),
         header=Lexer(texts),
         arguments=Lexer({"<|im_end|>": Marker.TURN_END, **texts}),
+        first=firsts.pop() if len(firsts) == 1 else None,
         pieces=frozenset(text[:end] for text in texts for end in range(1, len(text))),
-        whole_call=_whole_call(tokens),
+        whole_call=_whole_call(tokens) if all(text[0] == "<" for text in texts) else None,
     )
 
 
-def _whole_call(tokens: ToolTokens) -> re.Pattern[str] | None:
-    first = {text[0] for text in (tokens.call_begin, tokens.call_end, tokens.arg_begin)}
-    first |= {tokens.section_begin[0], tokens.section_end[0]}
-    if first != {"<"}:
-        return None
+def _whole_call(tokens: ToolTokens) -> re.Pattern[str]:
     return re.compile(f"([^<]{{0,{MAX_HEADER_CHARS}}}){re.escape(tokens.arg_begin)}([^<]*){re.escape(tokens.call_end)}")
 
 

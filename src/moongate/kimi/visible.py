@@ -15,7 +15,7 @@ NAMELESS: Final = "the call names no tool"
 class Visible:
     """Collects the pieces of one `feed`. Neighbouring texts of one channel, or of one call, become one piece."""
 
-    __slots__ = ("_after", "_arguments", "_blanks", "_noted", "_pieces", "_talking", "_texts", "channel")
+    __slots__ = ("_after", "_arguments", "_blanks", "_noted", "_pieces", "_texts", "channel", "flows")
 
     def __init__(self, channel: Channel) -> None:
         self.channel: Channel = channel
@@ -23,23 +23,18 @@ class Visible:
         self._texts: list[str] = []
         self._arguments: list[str] = []  # of the open call
         self._after = False  # a section or a call was seen: stretches of blanks are dropped
-        self._talking = False  # the stretch has more than blanks
+        self.flows = True  # any text leaves at once: no such stretch can begin here
         self._blanks: list[str] = []
         self._noted: set[object] = set()
 
-    @property
-    def flows(self) -> bool:
-        """Would any text leave at once?"""
-        return self._talking or not self._after
-
     def say(self, text: str) -> None:
-        if self._after and not self._talking:
+        if not self.flows:
             if text.isspace():
                 self._blanks.append(text)
                 return
             self._texts += self._blanks
             self._blanks.clear()
-            self._talking = True
+            self.flows = True
         self._texts.append(text)
 
     def argue(self, text: str) -> None:
@@ -61,8 +56,9 @@ class Visible:
 
     def pause(self) -> None:
         """Markup stood here: a stretch of blanks ends."""
-        self._talking = False
-        self._blanks.clear()
+        if self._after:
+            self.flows = False
+            self._blanks.clear()
 
     def add(self, piece: Piece) -> None:
         self._flush()
