@@ -66,7 +66,7 @@ def moongate(port: int, provider: int, folder: Path, workers: int = 1) -> tuple[
     config = {
         "port": port,
         "api_keys": [KEY],
-        "limits": {"requests_in_flight": 4000},
+        "limits": {"in_flight": 4000},
         "log": {"file": str(folder / "access.log")},
         "providers": [
             {"name": name, "api_base_url": base, "api_key": "k", "models": MODELS, "transformer": {"use": [use]}}
