@@ -67,7 +67,6 @@ def moongate(port: int, provider: int, folder: Path, workers: int = 1) -> tuple[
         "port": port,
         "api_keys": [KEY],
         "limits": {"in_flight": 4000},
-        "log": {"file": str(folder / "access.log")},
         "providers": [
             {"name": name, "api_base_url": base, "api_key": "k", "models": MODELS, "transformer": {"use": [use]}}
             for name, use in rows
