@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import copy
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -20,6 +22,7 @@ from moongate.payload import JsonObject
 
 MOONSHOT = "https://api.moonshot.ai/v1"
 ELSEWHERE = "https://llm.example/v1"
+GOOD = "functions.bash:0"
 USER: JsonObject = {"role": "user", "content": "go"}
 
 
@@ -223,6 +226,37 @@ def test_request_scope_counts_each_message_alone() -> None:
     result = prepared({"messages": messages}, counterScope="request").request["messages"]
     assert [each["id"] for each in result[0]["tool_calls"]] == ["functions.bash:0", "functions.bash:1"]
     assert result[3]["tool_calls"][0]["id"] == result[4]["tool_call_id"] == "functions.bash:0"
+
+
+def one_turn(size: int, call_id: str, result_id: str) -> list[JsonObject]:
+    return [assistant(*(call(call_id) for _ in range(size))), *(tool_message(result_id) for _ in range(size))]
+
+
+def many_turns(size: int, call_id: str, result_id: str) -> list[JsonObject]:
+    return [message for _ in range(size) for message in (assistant(call(call_id)), tool_message(result_id))]
+
+
+def calls_first(size: int, call_id: str, result_id: str) -> list[JsonObject]:
+    return [*(assistant(call(call_id)) for _ in range(size)), *(tool_message(result_id) for _ in range(size))]
+
+
+@pytest.mark.parametrize("shape", [one_turn, many_turns, calls_first])
+@pytest.mark.parametrize(
+    ("call_id", "result_id"), [("c", "c"), ("c", "lost"), ("functions.bash:0", "functions.bash:0")]
+)
+@pytest.mark.parametrize("rules", ["auto", "off"])
+def test_time_is_linear_in_the_history(
+    shape: Callable[[int, str, str], list[JsonObject]], call_id: str, result_id: str, rules: str
+) -> None:
+    def cost(size: int) -> float:
+        request = {"messages": shape(size, call_id, result_id)}
+        begin = time.process_time()
+        prepared(request, historyRules=rules)
+        return time.process_time() - begin
+
+    small = min(cost(500) for _ in range(3))
+    large = min(cost(4_000) for _ in range(3))
+    assert large < 8 * 4 * small  # quadratic would be 64 times
 
 
 # Properties (section 12)
