@@ -10,7 +10,8 @@ from moongate.kimi.json_scan import BROKEN, WHOLE, JsonScanner, Shape
 from moongate.kimi.lexer import Lexer
 from moongate.kimi.markers import Marker
 
-_SPECIAL: Final = re.compile(r'["\\\x00-\x1f]').search
+_CONTROL: Final = re.compile(r"[\x00-\x1f]").search
+_TOKEN: Final = re.compile(r'\\.?|"|[\x00-\x1f]', re.DOTALL).sub
 _MAY_END: Final = frozenset('}]"0123456789el')  # what JSON may end with
 _NAMED: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
 
@@ -22,33 +23,28 @@ class Mender:
 
     def __init__(self) -> None:
         self.in_string = False
-        self._escaped = False  # the last character was a backslash in a string
+        self._escaped = False  # the last character was a backslash
 
     def feed(self, text: str) -> str:
-        if not self._escaped and _SPECIAL(text) is None:
-            return text
-        out: list[str] = []
-        pos = 0
-        if self._escaped:  # whatever it is: a control character behind a backslash is no layout
+        first = ""
+        if self._escaped:  # whatever follows the backslash: a control character is no layout there
+            first, text = text[:1], text[1:]
             self._escaped = False
-            out.append(text[:1])
-            pos = 1
-        while (found := _SPECIAL(text, pos)) is not None:
-            at = found.start()
-            out.append(text[pos:at])
-            pos = at + 1
-            char = text[at]
-            if char == '"':
-                self.in_string = not self.in_string
-            elif self.in_string and char == "\\":
-                char = text[at : at + 2]
-                self._escaped = len(char) == 1
-                pos = at + len(char)
-            elif self.in_string:
-                char = _NAMED.get(char) or f"\\u{ord(char):04x}"
-            out.append(char)
-        out.append(text[pos:])
-        return "".join(out)
+        if "\\" in text or _CONTROL(text) is not None:
+            text = _TOKEN(self._mended, text)
+        elif text.count('"') % 2:
+            self.in_string = not self.in_string
+        return first + text
+
+    def _mended(self, token: re.Match[str]) -> str:
+        char = token[0]
+        if char == '"':
+            self.in_string = not self.in_string
+        elif char == "\\":
+            self._escaped = True  # the text ends here
+        elif self.in_string and len(char) == 1:
+            return _NAMED.get(char) or f"\\u{ord(char):04x}"
+        return char
 
 
 class Arguments:
