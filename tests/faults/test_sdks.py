@@ -12,7 +12,8 @@ import anthropic
 import openai
 import pytest
 from tests.faults.conftest import Pair, model_for
-from tests.faults.table import BAND, OK, TABLE, Outcome, Row
+from tests.faults.table import TABLE, Row
+from tests.support.client_view import BAND, OK, Outcome
 
 # `make faults` asks for all of them; these are one of each kind.
 SOME = {

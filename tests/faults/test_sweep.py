@@ -6,11 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tests.faults.conftest import UPSTREAM_KEY, Pair, model_for
-from tests.faults.table import BAND, OK, TABLE, Outcome, Row
+from tests.faults.table import TABLE, Row
+from tests.support.client_view import Outcome, outcome
 from tests.support.faulty_upstream import FAULTS
-from tests.support.fronts import FRONTS, Front
+from tests.support.fronts import FRONTS
 from tests.support.gateway import RunningGateway
-from tests.support.http import Reply, post
+from tests.support.http import post
 
 WAYS = [(front, stream) for front in FRONTS for stream in (True, False)]
 
@@ -24,9 +25,9 @@ def test_the_table_knows_every_fault() -> None:
 def test_each_fault_becomes_what_it_must(gateways: Pair, row: Row) -> None:
     outcomes = _outcomes(gateways.gateway_for(row.name), model_for(row))
     wrong = {
-        f"{front.name} {'streamed' if stream else 'whole'}": outcome
-        for (front, stream), outcome in zip(WAYS, outcomes, strict=True)
-        if outcome[0] not in (row.streamed if stream else row.whole)
+        f"{front.name} {'streamed' if stream else 'whole'}": found
+        for (front, stream), found in zip(WAYS, outcomes, strict=True)
+        if found[0] not in (row.streamed if stream else row.whole)
     }
     assert not wrong, f"expected {set(row.streamed)} / {set(row.whole)}"
 
@@ -34,7 +35,7 @@ def test_each_fault_becomes_what_it_must(gateways: Pair, row: Row) -> None:
 @pytest.mark.parametrize(("port", "status"), [("rst_port", 502), ("mute_port", 504)])
 def test_upstreams_that_never_get_as_far_as_http(gateways: Pair, port: str, status: int) -> None:
     outcomes = _outcomes(gateways.gateway_for(port), f"{port},kimi-k2")
-    assert [outcome for outcome, _ in outcomes] == [status] * len(WAYS)
+    assert [found for found, _ in outcomes] == [status] * len(WAYS)
 
 
 def test_no_answer_of_one_request_reaches_the_next(gateways: Pair) -> None:
@@ -60,32 +61,4 @@ def test_private_headers_and_keys_stay_inside(gateways: Pair) -> None:
 def _outcomes(gateway: RunningGateway, model: str) -> list[tuple[Outcome, str]]:
     """What a client makes of it, each way, all at once. A hang ends in the client's own timeout and fails."""
     with ThreadPoolExecutor(len(WAYS)) as pool:
-        return list(pool.map(lambda way: _outcome(gateway, model, *way), WAYS))
-
-
-def _outcome(gateway: RunningGateway, model: str, front: Front, stream: bool) -> tuple[Outcome, str]:
-    """The outcome, and the answer's end for the message of a failing test."""
-    reply = post(gateway.root + front.path, front.ask(model, front.user("hi"), (), stream=stream), key=gateway.key)
-    shown = reply.body[-300:].decode(errors="replace")
-    if b"Traceback" in reply.body or b'File "' in reply.body:
-        return "stack trace", shown
-    if UPSTREAM_KEY.encode() in reply.body:
-        return "leaked key", shown
-    return _class_of(reply, front, stream), shown
-
-
-def _class_of(reply: Reply, front: Front, stream: bool) -> Outcome:
-    if reply.cut:
-        return "cut short"
-    if reply.status != 200:
-        error = reply.json()["error"]
-        shaped = isinstance(error["message"], str) and error["message"] and isinstance(error["type"], str)
-        return reply.status if shaped else "shapeless error"
-    answer = front.read(reply.body, stream=stream)
-    if answer.late:
-        return "something after the end"
-    if answer.error is not None:
-        return "success beside an error" if answer.ended or answer.finish not in (None, "failed") else BAND
-    if not answer.ended or answer.finish is None:
-        return "silence at the end"
-    return OK
+        return list(pool.map(lambda way: outcome(gateway, model, way[0], stream=way[1]), WAYS))
