@@ -8,7 +8,9 @@ encoder writes the original bytes of one that nobody changed. Payloads are never
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from moongate.errors import GatewayError
 from moongate.payload import JsonObject, dumps
@@ -60,17 +62,18 @@ class Failure:
     raw: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(NamedTuple):
     """A run of neighbouring chunks that carry nothing but plain text of one field of one choice (see chat/mould.py).
 
-    `raw` is all their bytes, `text` their texts joined, still escaped as JSON wrote them; it holds no quote.
+    `raw` is all their bytes, `text` their texts joined, still escaped as JSON wrote them: put between two quotes it
+    is a JSON string. A tuple and not a dataclass, because one is made for every network read.
     """
 
     raw: bytes
     text: bytes
     field: str  # "content", "reasoning_content", "reasoning"
     choice: int
+    texts: Sequence[bytes] = ()  # the text of each chunk
 
 
 Item = Chunk | Done | Opaque | Failure

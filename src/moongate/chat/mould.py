@@ -1,25 +1,31 @@
 """The fast path: chunks that differ in nothing but their text are not parsed.
 
-Providers write every text chunk of a stream with the same envelope. A chunk that was read the long way and
-carries nothing but text gives a mould: the bytes before the text and the bytes behind it. A network read that is
+Providers write every text chunk of a stream with the same envelope. Two chunks that were read the long way and
+carry nothing but text give a mould: the bytes before the text and the bytes behind it. A network read that is
 
     prefix text suffix  prefix text suffix  prefix text suffix
 
-is split at `suffix + prefix`. Each text is checked to be the inside of a JSON string and nothing more, so the
-chunks are what the long way would have found; together they are one `Stretch`.
+is taken apart by these bytes. Each text is checked to be the inside of a JSON string and nothing more, so the
+chunks are what the long way would have found.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable
+from typing import Any, Final
 
 from moongate.chat.items import Chunk, Stretch
-from moongate.payload import JsonObject, loads
-from moongate.wire.frames import EVENT_LIMIT, Frame
+from moongate.payload import JsonObject, dumps, loads
+from moongate.wire.frames import EVENT_LIMIT
 
 TEXT_FIELDS: Final = ("content", "reasoning_content", "reasoning")
 
+ENVELOPE: Final = ("id", "object", "created", "model", "system_fingerprint", "service_tier", "provider")
+
+_SUFFIX_CUT: Final = 4
+_PREFIX_CUT: Final = 6
+_HOLE: Final = "\x02the text\x03"
 _MOST_TRIES: Final = 8  # a provider that writes something new into each chunk gives no mould
 _PROBE: Final = b"\\\\~"
 _PROBE_TEXT: Final = "\\~"
@@ -31,48 +37,79 @@ _TEXT: Final = re.compile(rb'(?:[^"\\\x00-\x1f]++|' + _ESCAPE + rb")*+")
 _TEXTS: Final = re.compile(rb'(?:[^"\\\x00-\x09\x0b-\x1f]++|' + _ESCAPE + rb")*+")  # joined by LF
 
 
-class Mould(NamedTuple):
+class Mould:
     """What is the same in all text chunks of a stream."""
 
-    prefix: bytes
-    suffix: bytes
-    joint: bytes
-    data_start: int  # where the JSON begins and
-    data_end: int  # ends (from behind) in a chunk's bytes
-    field: str
-    choice: int
+    __slots__ = ("_joint", "_seam", "bare", "choice", "field", "prefix", "sample", "suffix")
 
-    def stretch(self, data: bytes) -> Stretch | None:
-        """The chunks at the beginning of `data` that came out of this mould; None if there are none."""
+    def __init__(self, prefix: bytes, suffix: bytes, payload: JsonObject, field: str, choice: int) -> None:
+        self.prefix = prefix
+        self.suffix = suffix
+        self.field = field
+        self.choice = choice
+        self.sample = payload  # one of the chunks
+        self.bare = _is_bare(payload, field)
+        self._joint = suffix + prefix
+        # Long needles are slow to look for, so the joint is looked for by its middle.
+        self._seam = suffix[-_SUFFIX_CUT:] + prefix[:_PREFIX_CUT]
+
+    def texts(self, data: bytes) -> tuple[list[bytes], int] | None:
+        """The texts of the chunks at the beginning of `data`, and where those chunks end; None if there are none."""
         prefix, suffix = self.prefix, self.suffix
         if not data.startswith(prefix):
             return None
-        end = len(data) - len(suffix) if data.endswith(suffix) else data.rfind(suffix)
-        if end < len(prefix):
+        end = len(data) if data.endswith(suffix) else data.rfind(suffix) + len(suffix)
+        if end < len(prefix) + len(suffix) or end > EVENT_LIMIT:
             return None
-        texts = data[len(prefix) : end].split(self.joint)
-        joined = b"\n".join(texts)
-        if joined.count(b"\n") != len(texts) - 1 or _TEXTS.fullmatch(joined) is None or len(joined) > EVENT_LIMIT:
+        joined = inner = data[len(prefix) : end - len(suffix)]
+        if b"\n" in inner:
+            head, tail = len(prefix) - _PREFIX_CUT, _SUFFIX_CUT - len(suffix)
+            parts = data[_PREFIX_CUT : end - _SUFFIX_CUT].split(self._seam)
+            texts = [part[head:tail] for part in parts]
+            joined = b"\n".join(texts)
+            if joined.count(b"\n") != len(texts) - 1 or self._joint.join(texts) != inner:
+                return None
+        else:
+            texts = [inner]
+        if _TEXTS.fullmatch(joined) is None:
             return None
         if not joined.isascii():
             try:
                 joined.decode("utf-8")
             except UnicodeDecodeError:
                 return None
-        end += len(suffix)
-        return Stretch(
-            data if end == len(data) else data[:end],
-            texts[0] if len(texts) == 1 else b"".join(texts),
-            self.field,
-            self.choice,
-        )
+        return texts, end
 
-    def frames(self, stretch: Stretch) -> list[Frame]:
-        """The chunks of a stretch, one by one."""
-        start, end = self.data_start, self.data_end
-        inner = stretch.raw[len(self.prefix) : len(stretch.raw) - len(self.suffix)]
-        raws = [self.prefix + text + self.suffix for text in inner.split(self.joint)]
-        return [Frame(raw, raw[start : len(raw) - end]) for raw in raws]
+    def stretch(self, raw: bytes, texts: list[bytes]) -> Stretch:
+        """Chunks of this mould in one piece."""
+        return Stretch(raw, texts[0] if len(texts) == 1 else b"".join(texts), self.field, self.choice, texts)
+
+    def chunk(self, text: bytes) -> TextChunk:
+        """One chunk of this mould; `text` is spelt as JSON."""
+        value = text.decode("utf-8") if b"\\" not in text else loads(b'"' + text + b'"')
+        return TextChunk(self, value, self.prefix + text + self.suffix)
+
+    def payload(self, text: str) -> JsonObject:
+        """What the long way would have found."""
+        choice = self.sample["choices"][0]
+        return {**self.sample, "choices": [{**choice, "delta": {**choice["delta"], self.field: text}}]}
+
+
+class TextChunk(Chunk):
+    """A chunk that carries `text` in one field of one choice, and nothing else. Its payload is made when asked for."""
+
+    __slots__ = ("mould", "text")
+
+    def __init__(self, mould: Mould, text: str, raw: bytes) -> None:
+        self.mould = mould
+        self.text = text
+        self.raw = raw
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "payload":
+            raise AttributeError(name)
+        self.payload = self.mould.payload(self.text)
+        return self.payload
 
 
 class Candidate:
@@ -104,6 +141,42 @@ class Candidate:
         return None
 
 
+class Template:
+    """Chunks of our own that differ in one text: their envelope is written once.
+
+    `make` gives the payload for a text.
+    """
+
+    __slots__ = ("_after", "_before", "make")
+
+    def __init__(self, make: Callable[[str], JsonObject]) -> None:
+        self.make = make
+        self._before, _, self._after = Chunk.of(make(_HOLE)).encode().partition(dumps(_HOLE)[1:-1])
+
+    def write(self, text: str) -> bytes:
+        return self._before + dumps(text)[1:-1] + self._after
+
+
+class TemplateChunk(Chunk):
+    """A chunk written by a template. Its payload is made when asked for."""
+
+    __slots__ = ("template", "text")
+
+    def __init__(self, template: Template, text: str) -> None:
+        self.template = template
+        self.text = text
+        self.raw = None
+
+    def encode(self) -> bytes:
+        return self.template.write(self.text)
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "payload":
+            raise AttributeError(name)
+        self.payload = self.template.make(self.text)
+        return self.payload
+
+
 def text_place(payload: JsonObject) -> tuple[str, int] | None:
     """The field and the choice of a chunk that carries nothing but text; None for any other chunk."""
     choices = payload.get("choices")
@@ -121,20 +194,22 @@ def text_place(payload: JsonObject) -> tuple[str, int] | None:
     return said[0], index
 
 
-def _mould(prefix: bytes, suffix: bytes, payload: JsonObject, field: str, index: int) -> Mould | None:
+def _is_bare(payload: JsonObject, field: str) -> bool:
+    """Is there nothing in a text chunk but its text and what every chunk of the stream has?"""
+    choice = payload["choices"][0]
+    more = [value for name, value in payload.items() if name not in ENVELOPE and name != "choices"]
+    more += [value for name, value in choice.items() if name not in ("index", "delta")]
+    return all(value is None for value in more) and not any(
+        value for name, value in choice["delta"].items() if name != field
+    )
+
+
+def _mould(prefix: bytes, suffix: bytes, payload: JsonObject, field: str, choice: int) -> Mould | None:
     """The mould, if a probe in the place of the text changes the text and nothing else."""
-    start, end = _data_bounds(prefix, suffix)
     probe = prefix + _PROBE + suffix
     try:
-        found = loads(probe[start : len(probe) - end])
+        found = loads(probe[probe.find(b"{") : probe.rfind(b"}") + 1])
     except ValueError:
         return None
-    choice = payload["choices"][0]
-    expected: Any = {**payload, "choices": [{**choice, "delta": {**choice["delta"], field: _PROBE_TEXT}}]}
-    return Mould(prefix, suffix, suffix + prefix, start, end, field, index) if found == expected else None
-
-
-def _data_bounds(prefix: bytes, suffix: bytes) -> tuple[int, int]:
-    """Where the JSON begins in the prefix, and how many bytes of the suffix are behind it."""
-    start = prefix.find(b"{")
-    return start, len(suffix) - 1 - suffix.rfind(b"}")
+    mould = Mould(prefix, suffix, payload, field, choice)
+    return mould if found == mould.payload(_PROBE_TEXT) and len(suffix) > _SUFFIX_CUT else None

@@ -63,33 +63,53 @@ def refusal_of(payload: JsonObject) -> UpstreamRefused:
 class EventReader:
     """Bytes of server-sent events → items, and stretches where chunks differ in nothing but their text."""
 
-    __slots__ = ("_candidate", "_decoder", "_pause", "_refusals", "mould")
+    __slots__ = ("_candidate", "_decoder", "_mould", "_pause", "_refusals", "_source")
 
     def __init__(self, decoder: SseDecoder) -> None:
         self._decoder = decoder
-        self._candidate: Candidate = Candidate()
-        self._pause = 0  # so many reads go the long way, because the last stretches were refused
+        self._candidate = Candidate()
+        self._mould: Mould | None = None
+        self._source: Mould | None = None  # what the last stretch came out of
+        self._pause = 0  # for so many reads no stretch is tried, because the last ones were refused
         self._refusals = 0
-        self.mould: Mould | None = None
 
     @property
     def overflow(self) -> bool:
         return self._decoder.overflow
 
+    def stretch(self, data: bytes) -> Stretch | None:
+        """The whole read as one stretch, which is what most reads are; None if it is not."""
+        mould = self._mould
+        if mould is None or self._pause or self._decoder.waiting:
+            return None
+        found = mould.texts(data)
+        if found is None or found[1] != len(data):
+            return None
+        self._source = mould
+        return mould.stretch(data, found[0])
+
     def feed(self, data: bytes) -> list[Item | Stretch]:
-        mould, decoder = self.mould, self._decoder
-        if mould is None or self._pause:
-            self._pause = max(0, self._pause - 1)
+        mould, decoder = self._mould, self._decoder
+        if mould is None:
             return self._read(data)
         if decoder.waiting:
             if decoder.waiting > _LONGEST_WAIT or b"\n" not in data:
                 return self._read(data)
             data = decoder.take() + data
-        stretch = mould.stretch(data)
-        if stretch is None:
+        found = mould.texts(data)
+        if found is None:
             return self._read(data)
-        rest = data[len(stretch.raw) :]
-        return [stretch, *self._read(rest)] if rest else [stretch]
+        texts, end = found
+        items: list[Item | Stretch]
+        if self._pause:
+            self._pause -= 1
+            items = [mould.chunk(text) for text in texts]
+        else:
+            self._source = mould
+            items = [mould.stretch(data[:end], texts)]
+        if end < len(data):
+            items += self._read(data[end:])
+        return items
 
     def close(self) -> list[Item]:
         return [item_of(frame) for frame in self._decoder.close()]
@@ -100,18 +120,16 @@ class EventReader:
 
     def refused(self, stretch: Stretch) -> list[Item]:
         """The chunks of a stretch that may not leave in one piece. Refusals that repeat are worth a pause."""
+        self._pause = (1 << self._refusals) - 1
         self._refusals = min(self._refusals + 1, _MOST_REFUSALS)
-        self._pause = (1 << self._refusals) - 2
-        assert self.mould is not None  # it made the stretch
-        return [item_of(frame) for frame in self.mould.frames(stretch)]
+        assert self._source is not None
+        return [self._source.chunk(text) for text in stretch.texts]
 
     def _read(self, data: bytes) -> list[Item | Stretch]:
         items: list[Item | Stretch] = []
         for frame in self._decoder.feed(data):
             item = item_of(frame)
             items.append(item)
-            if type(item) is Chunk and not (self.mould and item.raw and item.raw.startswith(self.mould.prefix)):
-                found = self._candidate.offer(item)
-                if found is not None:
-                    self.mould = found
+            if type(item) is Chunk and not (self._mould and frame.raw.startswith(self._mould.prefix)):
+                self._mould = self._candidate.offer(item) or self._mould
         return items

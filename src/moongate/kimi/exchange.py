@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from operator import is_
+from typing import Final
 
 from moongate.chat.contracts import Note
 from moongate.chat.items import Chunk, Done, Failure, Item, Stretch
+from moongate.chat.mould import ENVELOPE, TextChunk
 from moongate.chat.progress import choice_index
 from moongate.errors import BadUpstream
 from moongate.kimi.answer import Answer
+from moongate.kimi.moulded import MouldedChoice
 from moongate.kimi.stream import StreamedChoice
 from moongate.kimi.usage import lift_usage
 from moongate.kimi.whole import mended_choice
 from moongate.payload import JsonObject
 
-_ENVELOPE: Final = ("id", "object", "created", "model", "system_fingerprint", "service_tier", "provider")
-_NEEDLESS: Final = frozenset((*_ENVELOPE, "choices"))
+_NEEDLESS: Final = frozenset((*ENVELOPE, "choices"))
 
 
 class KimiExchange:
     """State of one exchange: made by `KimiTransformer.begin`, dropped after the answer."""
 
-    __slots__ = ("_answer", "_choices", "_ended", "_first", "request", "summaries")
+    __slots__ = ("_answer", "_choices", "_ended", "_first", "_moulded", "request", "summaries")
 
     def __init__(self, request: JsonObject, answer: Answer) -> None:
         self.request = request
@@ -31,6 +33,7 @@ class KimiExchange:
         self._choices: dict[int, StreamedChoice] = {}
         self._first: JsonObject = {}
         self._ended = False
+        self._moulded: MouldedChoice | None = None
 
     @property
     def notes(self) -> Sequence[Note]:
@@ -46,13 +49,15 @@ class KimiExchange:
             mended_choice(self._answer, choice_index(choice, at), choice) if isinstance(choice, dict) else choice
             for at, choice in enumerate(choices)
         ]
-        return body if all(map(_is_same, mended, choices)) else {**body, "choices": mended}
+        return body if all(map(is_, mended, choices)) else {**body, "choices": mended}
 
     def plain(self, stretch: Stretch) -> bool:
         choice = self._choices.get(stretch.choice)
         return choice is not None and not self.summaries and choice.plain(stretch.field, stretch.text)
 
     def feed(self, item: Item) -> Sequence[Item]:
+        if isinstance(item, TextChunk) and item.mould.bare:
+            return self._text(item)
         if isinstance(item, Chunk):
             return self._chunk(item)
         if isinstance(item, Done):
@@ -71,16 +76,26 @@ class KimiExchange:
             return self.feed(Done())
         return self.feed(Failure(BadUpstream("the provider's stream ended before the answer was complete")))
 
+    def _text(self, chunk: TextChunk) -> Sequence[Item]:
+        moulded = self._moulded
+        if moulded is None or moulded.mould is not chunk.mould:
+            moulded = self._moulded = MouldedChoice(self._choice(chunk.mould.choice), chunk.mould)
+        return moulded.feed(chunk)
+
     def _chunk(self, chunk: Chunk) -> Sequence[Item]:
         payload = lift_usage(chunk.payload, self._answer.notes)
-        self._first = self._first or payload
+        if not self._first:
+            self._first = payload
         choices = payload.get("choices")
         if not isinstance(choices, list):
             return (chunk,)
-        left = [self._choice(choice, at) for at, choice in enumerate(choices)]
+        left = [
+            self._choice(choice_index(choice, at)).feed(choice) if isinstance(choice, dict) else [choice]
+            for at, choice in enumerate(choices)
+        ]
         if all(len(each) == 1 for each in left):
             told = [each[0] for each in left]
-            if all(map(_is_same, told, choices)):
+            if all(map(is_, told, choices)):
                 return (chunk,) if payload is chunk.payload else (Chunk.of(payload),)
             return (Chunk.of({**payload, "choices": told}),)
         chunks = [Chunk.of({**payload, "choices": [each]}) for several in left for each in several]
@@ -92,19 +107,13 @@ class KimiExchange:
                 del each.payload["usage"]
         return chunks
 
-    def _choice(self, choice: Any, at: int) -> list[Any]:
-        if not isinstance(choice, dict):
-            return [choice]
-        index = choice_index(choice, at)
-        if index not in self._choices:
-            self._choices[index] = StreamedChoice(self._answer, index)
-        return self._choices[index].feed(choice)
+    def _choice(self, index: int) -> StreamedChoice:
+        choice = self._choices.get(index)
+        if choice is None:
+            choice = self._choices[index] = StreamedChoice(self._answer, index)
+        return choice
 
     def _made(self, choices: list[JsonObject]) -> list[Chunk]:
         """Chunks of our own, in the envelope of the stream."""
-        envelope: JsonObject = {name: self._first[name] for name in _ENVELOPE if name in self._first}
+        envelope: JsonObject = {name: self._first[name] for name in ENVELOPE if name in self._first}
         return [Chunk.of({**envelope, "choices": [choice]}) for choice in choices]
-
-
-def _is_same(one: Any, other: Any) -> bool:
-    return one is other

@@ -7,7 +7,7 @@ from typing import Any, Final
 from moongate.chat.replay import summary
 from moongate.kimi.answer import Answer
 from moongate.kimi.calls import Call
-from moongate.kimi.choice import TEXT_FIELDS, ChoiceState
+from moongate.kimi.choice import TEXT_FIELDS, ChoiceState, Told
 from moongate.kimi.pieces import Channel, Piece, Text
 from moongate.payload import JsonObject
 
@@ -27,8 +27,11 @@ class StreamedChoice(ChoiceState):
     def plain(self, field: str, text: bytes) -> bool:
         """May these texts of one field leave as they came? See `Exchange.plain`."""
         gate = self.answer.gate
-        if gate is None or any(first in text for first in gate):
+        if gate is None:
             return False
+        for first in gate:
+            if first in text:
+                return False
         channel: Channel = "content" if field == "content" else "reasoning"
         if self.parser is not None and not self.finished:
             return self.parser.idle_for(channel)
@@ -44,16 +47,32 @@ class StreamedChoice(ChoiceState):
             return self._finish(choice, delta, deltas, reason)
         return [choice] if len(deltas) == 1 and deltas[0] is delta else self._leave(choice, deltas)
 
+    def say(self, field: str, text: str) -> list[Told] | None:
+        """The same for a chunk that carries nothing but text; None if it leaves as it came."""
+        channel: Channel = "content" if field == "content" else "reasoning"
+        if self.parser is not None and not self.finished:
+            pieces = self.parser.feed(channel, text)
+            if not _is_same(pieces, channel, text):
+                told = list(self.told(pieces))
+                for each in told:
+                    if isinstance(each, Text):
+                        self._remember(each.channel, each.text)
+                return told
+        else:
+            self.watch(channel, text)
+        self._remember(channel, text)
+        return None
+
     def end(self) -> list[JsonObject]:
         """The stream is over (`[DONE]`): what waits leaves, and a finish reason that never came."""
         if self.finished:
             return []
-        left = [self._bare(delta) for delta in self._flush()]
+        left = [self.bare(delta) for delta in self._flush()]
         self.finished = True
         message = self._summary()
         if self.answer.options.enforce_finish_reason_loop or self.cut or message:
             usual = "tool_calls" if message else "stop"
-            left.append({**self._bare({}), **message, "finish_reason": self.finish_reason(usual)})
+            left.append({**self.bare({}), **message, "finish_reason": self.finish_reason(usual)})
             self.answer.note("finish_reason", f"choices[{self.index}].finish_reason", None, usual)
         return left
 
@@ -62,7 +81,7 @@ class StreamedChoice(ChoiceState):
         if self.finished or self.parser is None:
             return []
         self.finished = True
-        return [self._bare(delta) for delta in self._from_pieces(self.parser.close(), {})]
+        return [self.bare(delta) for delta in self._from_pieces(self.parser.close(), {})]
 
     def _deltas(self, delta: JsonObject) -> list[JsonObject]:
         """What leaves of a delta: itself alone if nothing changed."""
@@ -91,7 +110,7 @@ class StreamedChoice(ChoiceState):
         texts = self.texts(delta)
         for channel, text in texts:
             found = self.parser.feed(channel, text)
-            same = same and len(found) == 1 and found[0] == Text(channel, text)
+            same = same and _is_same(found, channel, text)
             pieces += found
         if same:
             for channel, text in texts:
@@ -112,20 +131,22 @@ class StreamedChoice(ChoiceState):
         for told in self.told(pieces):
             if isinstance(told, Text):
                 self._remember(told.channel, told.text)
-                fields = ("content",) if told.channel == "content" else self.fields
-                deltas.append(dict.fromkeys(fields, told.text))
-            elif isinstance(told, Call):
-                function = {"name": told.shown, "arguments": ""}
-                entry = {"index": told.index, "id": told.id, "type": "function", "function": function}
-                deltas.append({"tool_calls": [entry]})
-            else:
-                call, text = told
-                deltas.append({"tool_calls": [{"index": call.index, "function": {"arguments": text}}]})
+            deltas.append(self.delta(told))
         if not any(lead.values()):
             return deltas
         if deltas and "tool_calls" not in deltas[0]:
             return [{**lead, **deltas[0]}, *deltas[1:]]
         return [lead, *deltas]
+
+    def delta(self, told: Told) -> JsonObject:
+        """The delta that tells it."""
+        if isinstance(told, Text):
+            return dict.fromkeys(("content",) if told.channel == "content" else self.fields, told.text)
+        if isinstance(told, Call):
+            function = {"name": told.shown, "arguments": ""}
+            return {"tool_calls": [{"index": told.index, "id": told.id, "type": "function", "function": function}]}
+        call, text = told
+        return {"tool_calls": [{"index": call.index, "function": {"arguments": text}}]}
 
     def _flush(self) -> list[JsonObject]:
         deltas = self._from_pieces(self.parser.close(), {}) if self.parser is not None else []
@@ -148,7 +169,7 @@ class StreamedChoice(ChoiceState):
                 return [choice]
             return [{**choice, "delta": deltas[0] if deltas else {}, "finish_reason": final}]
         last = {**choice, "delta": {}, **message, "finish_reason": final}
-        left = [self._bare(each) for each in (*deltas, *flushed) if any(each.values())]
+        left = [self.bare(each) for each in (*deltas, *flushed) if any(each.values())]
         if left and choice.get("logprobs") is not None:
             left[0]["logprobs"], last["logprobs"] = choice["logprobs"], None
         return [*left, last]
@@ -158,9 +179,10 @@ class StreamedChoice(ChoiceState):
         if not deltas:
             more = any(value is not None for name, value in choice.items() if name not in _OF_ANY_CHUNK)
             return [{**choice, "delta": {}}] if more else []
-        return [{**choice, "delta": deltas[0]}, *(self._bare(delta) for delta in deltas[1:])]
+        return [{**choice, "delta": deltas[0]}, *(self.bare(delta) for delta in deltas[1:])]
 
-    def _bare(self, delta: JsonObject) -> JsonObject:
+    def bare(self, delta: JsonObject) -> JsonObject:
+        """A choice object of our own."""
         return {"index": self.index, "delta": delta, "finish_reason": None}
 
     def _summary(self) -> JsonObject:
@@ -168,3 +190,11 @@ class StreamedChoice(ChoiceState):
         if not self.answer.options.assemble_tool_deltas or not self.calls.all:
             return {}
         return {"message": summary("".join(self._content), [call.told() for call in self.calls.all])}
+
+
+def _is_same(pieces: list[Piece], channel: Channel, text: str) -> bool:
+    """Did the parser read this text as just that?"""
+    if len(pieces) != 1:
+        return False
+    piece = pieces[0]
+    return isinstance(piece, Text) and piece.text == text and piece.channel == channel

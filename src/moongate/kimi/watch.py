@@ -13,11 +13,12 @@ K3_TOKENS: Final = ("<|open|>", "<|close|>", "<|sep|>", "<|end_of_msg|>")
 class MarkerWatch:
     """Looks for markers in the texts of one field, however they are cut."""
 
-    __slots__ = ("_longest", "_tail", "_tokens")
+    __slots__ = ("_firsts", "_longest", "_tail", "_tokens")
 
     def __init__(self, tokens: tuple[str, ...]) -> None:
         self._tokens = tokens
         self._longest = max(map(len, tokens))
+        self._firsts = {token[0] for token in tokens}
         self._tail = ""
 
     @property
@@ -27,13 +28,15 @@ class MarkerWatch:
 
     def find(self, text: str) -> str | None:
         """The first marker that this text completes."""
+        if not self._tail and not any(first in text for first in self._firsts):
+            return None
         text = self._tail + text
         found = [token for token in self._tokens if token in text]
         if found:
             return min(found, key=text.index)
         tail = text[-self._longest + 1 :]
-        starts = (at for at in range(len(tail)) if any(token.startswith(tail[at:]) for token in self._tokens))
-        at = next(starts, None)
+        starts = (at for at, char in enumerate(tail) if char in self._firsts)
+        at = next((at for at in starts if any(token.startswith(tail[at:]) for token in self._tokens)), None)
         self._tail = "" if at is None else tail[at:]
         return None
 

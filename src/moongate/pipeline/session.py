@@ -54,6 +54,13 @@ class Session:
         if self.finished:
             return b""
         upstream = self._upstream
+        stretch = upstream.stretch(data)
+        if stretch is not None:
+            if self._exchange.plain(stretch):
+                upstream.accepted()
+                return self._encoder.plain(stretch)
+            out = self._run(upstream.refused(stretch))
+            return out[0] if len(out) == 1 else b"".join(out)
         out = self._run(upstream.feed(data))
         if upstream.overflow and not self.finished:
             out.append(self._fail(BadUpstream(_TOO_LARGE)))

@@ -48,6 +48,10 @@ class Upstream:
         self._lines: NdjsonDecoder | None = None
         self._document: list[bytes] | None = None
 
+    def stretch(self, data: bytes) -> Stretch | None:
+        """The whole read as one stretch, which is what most reads are; None if it is not."""
+        return None if self._events is None else self._events.stretch(data)
+
     def feed(self, data: bytes) -> list[Item | Stretch]:
         if self._events is not None:
             items = self._events.feed(data)
