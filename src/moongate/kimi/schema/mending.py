@@ -18,6 +18,13 @@ _BOUNDS_OF: Final[Mapping[str, tuple[str, str]]] = {
     "integer": ("minimum", "maximum"),
 }
 
+_CLASSES_OF: Final[Mapping[str, frozenset[type]]] = {
+    "string": frozenset({str}),
+    "number": frozenset({int, float}),
+    "integer": frozenset({int}),
+    "boolean": frozenset({bool}),
+}
+
 
 def without(schema: JsonObject, *words: str) -> JsonObject:
     return {word: value for word, value in schema.items() if word not in words}
@@ -36,6 +43,12 @@ def mended(schema: JsonObject, kind: str = "") -> JsonObject:
 
 def _with_good_enum(schema: JsonObject, kind: str) -> JsonObject:
     values = schema["enum"]
+    if (
+        values.__class__ is list
+        and 0 < len(values) <= MAX_ENUM_ITEMS
+        and _CLASSES_OF[kind].issuperset(map(type, values))
+    ):
+        return schema
     fitting = fitting_values(values, kind)
     if not fitting or len(fitting) > MAX_ENUM_ITEMS:
         return without(schema, "enum")
@@ -56,9 +69,9 @@ def with_known_required(schema: JsonObject) -> JsonObject:
     required, properties = schema["required"], schema.get("properties", {})
     if required.__class__ is not list:
         return without(schema, "required")
-    known = list(dict.fromkeys(name for name in required if name.__class__ is str and name in properties))
-    if len(known) == len(required):
+    if all(name.__class__ is str for name in required) and len(set(required) & properties.keys()) == len(required):
         return schema
+    known = list(dict.fromkeys(name for name in required if name.__class__ is str and name in properties))
     return {**schema, "required": known} if known else without(schema, "required")
 
 

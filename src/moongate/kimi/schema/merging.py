@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from moongate.kimi.schema.words import LOWER_BOUNDS, TYPES, UPPER_BOUNDS, WORDS, is_bound
+from moongate.kimi.schema.words import LOWER_BOUNDS, STRUCTURE, TYPES, UPPER_BOUNDS, WORDS, is_bound
 from moongate.payload import JsonObject, dumps
 
 MAX_CROSSED_UNIONS: Final = 4  # `anyOf`s that hold together are multiplied out, within reason:
@@ -22,10 +22,14 @@ def plain(schema: JsonObject) -> JsonObject:
     References and `allOf` are not among them. Values may still be wrong.
     """
     words = {word: value for word, value in schema.items() if word in WORDS}
-    if "const" in schema:
-        words["enum"] = [schema["const"]]
+    if "enum" in words and not (isinstance(words["enum"], list) and words["enum"]):
+        del words["enum"]
     if "prefixItems" in schema or isinstance(words.get("items"), list):
         _untuple(schema, words)
+    if STRUCTURE.isdisjoint(schema):
+        return words
+    if "const" in schema:
+        words["enum"] = [schema["const"]]
     if isinstance(schema.get("patternProperties"), dict):
         _take_in_patterns(schema["patternProperties"], words)
     unions = [schema[word] for word in ("anyOf", "oneOf") if isinstance(schema.get(word), list) and schema[word]]
@@ -90,7 +94,7 @@ def _joined(word: str, found: list[Any]) -> Any:
     if word == "required":
         return [name for names in found if isinstance(names, list) for name in names]
     if word == "enum":
-        return _common_values([values for values in found if isinstance(values, list)])
+        return _common_values(found)
     if word == "anyOf":
         return crossed(found)
     if word == "items":
@@ -105,6 +109,8 @@ def _joined(word: str, found: list[Any]) -> Any:
 
 def types_of(value: Any) -> list[str]:
     """The types that a `type` names, each once, in any case; none if it names none that there is."""
+    if value.__class__ is str and value in TYPES:
+        return [value]
     named = value if isinstance(value, list) else [value]
     lowered = [name.lower() for name in named if isinstance(name, str)]
     return [name for name in dict.fromkeys(lowered) if name in TYPES]
@@ -140,8 +146,6 @@ def _joined_properties(found: list[Any]) -> JsonObject:
 
 
 def _common_values(lists: list[list[Any]]) -> list[Any]:
-    if not lists:
-        return []
     common = lists[0]
     for values in lists[1:]:
         known = {_identity(value) for value in values}

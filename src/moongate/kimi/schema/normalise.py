@@ -9,12 +9,11 @@ from moongate.kimi.schema.conjuncts import Conjuncts
 from moongate.kimi.schema.merging import either, types_of
 from moongate.kimi.schema.references import References
 from moongate.kimi.schema.walk import MAX_LEVELS, Walk
-from moongate.kimi.schema.words import MAX_DEPTH, MAX_PROPERTY_KEYS, MAX_SIZE, ROOT_WORDS, WORDS_OF
+from moongate.kimi.schema.words import MAX_DEPTH, MAX_PROPERTY_KEYS, MAX_SIZE, ROOT_WORDS, STRUCTURE, WORDS_OF
 from moongate.payload import JsonObject, dumps
 
 # A schema beyond the host's limits is sent with less detail far from its root, until it fits.
 DEPTHS: Final = (MAX_DEPTH, 8, 4, 2, 1)
-MAX_NESTING: Final = 2 * MAX_LEVELS + 40  # of JSON; the walk never looks deeper
 
 
 def normalise_schema(parameters: Any, *, tool: str = "") -> JsonObject:
@@ -27,13 +26,6 @@ def normalise_schema(parameters: Any, *, tool: str = "") -> JsonObject:
         return {"type": "object", "properties": {}}
     if not isinstance(parameters, dict):
         raise BadRequest(f"tool {tool!r}: the parameters are no JSON Schema object", path="parameters")
-    try:
-        return _fitted(parameters, tool)
-    except RecursionError:
-        return _fitted(_cut(parameters), tool)
-
-
-def _fitted(parameters: JsonObject, tool: str) -> JsonObject:
     for depth in DEPTHS:
         result, keys = _normalised(parameters, tool, depth)
         if keys <= MAX_PROPERTY_KEYS and len(dumps(result)) <= MAX_SIZE:
@@ -48,8 +40,9 @@ def _normalised(root: JsonObject, tool: str, max_depth: int) -> tuple[JsonObject
     references = References(root, tool)
     conjuncts = Conjuncts(references)
     walk = Walk(references, conjuncts, max_depth)
-    if root.get("type") == "object" and ROOT_WORDS.issuperset(root):
-        result = walk.root(root, set())
+    if root.get("type") == "object" and STRUCTURE.isdisjoint(root):
+        known = ROOT_WORDS.issuperset(root)
+        result = walk.root(root if known else {word: root[word] for word in root if word in ROOT_WORDS}, set())
     else:
         words, followed = _alternative(root, conjuncts, set())
         if not types_of(root.get("type")):
@@ -59,16 +52,16 @@ def _normalised(root: JsonObject, tool: str, max_depth: int) -> tuple[JsonObject
     return _with_definitions(result, references, walk), walk.keys
 
 
-def _alternative(schema: Any, conjuncts: Conjuncts, inside: set[str]) -> tuple[JsonObject, set[str]]:
+def _alternative(schema: Any, conjuncts: Conjuncts, inside: set[str], level: int = 0) -> tuple[JsonObject, set[str]]:
     """One reading of the root as one object: references are followed, a union is merged."""
     place = conjuncts.follow(schema, inside)
     branches = place.words.get("anyOf")
-    if branches is None:
+    if branches is None or level > MAX_LEVELS:
         return place.words, place.followed
     inside = inside | place.followed
     alternatives = []
     for branch in branches:
-        words, _ = _alternative(branch, conjuncts, inside)
+        words, _ = _alternative(branch, conjuncts, inside, level + 1)
         types = types_of(words.get("type"))
         if branch is not False and (not types or "object" in types):
             alternatives.append(words)
@@ -85,26 +78,7 @@ def _with_definitions(result: JsonObject, references: References, walk: Walk) ->
             changed = changed or definitions[name] is not target.schema
     given = result.get("$defs")
     if not definitions:
-        return result if given is None else {word: value for word, value in result.items() if word != "$defs"}
+        return result if not given else {word: value for word, value in result.items() if word != "$defs"}
     if not changed and given is not None and given.keys() == definitions.keys():
         return result
     return {**result, "$defs": definitions}
-
-
-def _cut(value: Any) -> Any:
-    """A copy in which nothing is nested deeper than the walk looks."""
-    top: list[Any] = [None]
-    waiting: list[tuple[Any, Any, Any, int]] = [(value, top, 0, 0)]
-    while waiting:
-        here, parent, place, nesting = waiting.pop()
-        new: Any = here
-        if nesting > MAX_NESTING and isinstance(here, (dict, list)):
-            new = {}
-        elif isinstance(here, dict):
-            new = dict.fromkeys(here)
-            waiting += [(inner, new, name, nesting + 1) for name, inner in here.items()]
-        elif isinstance(here, list):
-            new = [None] * len(here)
-            waiting += [(inner, new, index, nesting + 1) for index, inner in enumerate(here)]
-        parent[place] = new
-    return top[0]

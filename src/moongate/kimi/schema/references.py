@@ -12,6 +12,7 @@ from moongate.errors import BadRequest
 from moongate.payload import JsonObject
 
 DEFINITIONS: Final = ("$defs", "definitions")
+MAX_TOKENS: Final = 400  # in the path of a place; deeper places are never written
 
 _MAPS: Final = frozenset({"properties", "patternProperties", "dependentSchemas", *DEFINITIONS})
 _LISTS: Final = frozenset({"anyOf", "oneOf", "allOf", "prefixItems", "items"})
@@ -131,7 +132,7 @@ def subschemas(root: JsonObject) -> Iterator[tuple[str, JsonObject]]:
     waiting: list[tuple[str, Any]] = [("", root)]
     while waiting:
         key, schema = waiting.pop()
-        if not isinstance(schema, dict):
+        if not isinstance(schema, dict) or key.count("/") > MAX_TOKENS:
             continue
         yield key, schema
         for word, value in schema.items():

@@ -169,6 +169,8 @@ def _object_complaints(schema: JsonObject) -> Iterator[str]:
             yield "items in required array must be strings"
         if name not in properties:
             yield f"required property '{name}' is not defined in properties"
+    if len(set(required)) != len(required):
+        yield "duplicate items in required array"
     if not isinstance(schema.get("additionalProperties", True), (bool, dict)):
         yield "additionalProperties must be a boolean or an object"
 

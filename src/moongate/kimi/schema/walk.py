@@ -12,6 +12,7 @@ from moongate.kimi.schema.words import (
     ANNOTATIONS,
     MAX_BRANCHES,
     SIX_TYPES,
+    STRUCTURE,
     UNION_WORDS,
     WORDS_OF,
     anything,
@@ -21,8 +22,7 @@ from moongate.payload import JsonObject, dumps
 MAX_LEVELS: Final = 100  # of any nesting; keeps the recursion far from Python's limit
 
 _CONST_WORDS: Final = frozenset({"type", "enum", *ANNOTATIONS})
-_SILENT: Final = frozenset({"type", "default"})  # words of a scalar whose value needs no look
-_TEXTS: Final = frozenset({"title", "description"})
+_LEAVES: Final = frozenset({"string", "number", "integer", "boolean", "null"})
 
 
 class Walk:
@@ -63,26 +63,23 @@ class Walk:
         if schema.__class__ is not dict or level > MAX_LEVELS:
             return anything()
         kind = schema.get("type")
-        if kind.__class__ is str:
-            words = WORDS_OF.get(kind)
-            if words is not None and words.issuperset(schema):
+        if kind.__class__ is str and kind in WORDS_OF:
+            if WORDS_OF[kind].issuperset(schema):
                 return self._typed(schema, kind, depth, level)
+            if STRUCTURE.isdisjoint(schema):
+                return self._typed(_of_type(schema, kind), kind, depth, level)
         elif kind is None and "anyOf" in schema and UNION_WORDS.issuperset(schema):
             branches = schema["anyOf"]
             if branches.__class__ is list and 0 < len(branches) <= MAX_BRANCHES and not _are_consts(branches):
                 return self._union(schema, depth, level)
+        if STRUCTURE.isdisjoint(schema):
+            return self._worded(plain(schema), depth, level)
         return self._rewritten(schema, depth, level)
 
     def _typed(self, schema: JsonObject, kind: str, depth: int, level: int) -> JsonObject:
         """A schema with one type and only words of that type."""
         if kind == "object":
             return self._object(schema, depth, level)
-        for word, value in schema.items():
-            if word in _SILENT or (word in _TEXTS and value.__class__ is str):
-                continue
-            break
-        else:
-            return schema
         if kind == "array" and "items" in schema:
             schema = self._array(schema, depth, level)
         return mended(schema, kind)
@@ -95,6 +92,8 @@ class Walk:
                 return mended(without(schema, "properties", "required", "additionalProperties"), "object")
             self.keys += len(properties)
             for name, inner in properties.items():
+                if inner.__class__ is dict and _is_leaf(inner):
+                    continue
                 new = self.value(inner, depth + 1, level + 1)
                 if new is not inner:
                     news[name] = new
@@ -128,10 +127,16 @@ class Walk:
     def _union(self, schema: JsonObject, depth: int, level: int) -> JsonObject:
         """An `anyOf` with nothing beside it but annotations."""
         branches = schema["anyOf"]
-        news = [self.value(branch, depth, level + 1) for branch in branches if branch is not False]
+        news = []
+        changed = False
+        for branch in branches:
+            if branch is not False:
+                new = self.value(branch, depth, level + 1)
+                changed = changed or new is not branch
+                news.append(new)
         if not news:
             schema = {**schema, **anything()}
-        elif len(news) != len(branches) or any(new is not old for new, old in zip(news, branches, strict=True)):
+        elif changed or len(news) < len(branches):
             schema = {**schema, "anyOf": news}
         return mended(schema)
 
@@ -197,6 +202,16 @@ def _joined(branch: Any, moved: JsonObject) -> Any:
     if isinstance(branch, dict) and ("$ref" in branch or types_of(branch.get("type"))):
         moved = without(moved, "type")
     return {"allOf": [branch, moved]} if moved else branch
+
+
+def _is_leaf(schema: JsonObject) -> bool:
+    """Is this one of the good schemas of which there are most: a scalar type and a description?"""
+    return (
+        len(schema) == 2
+        and schema.get("description").__class__ is str
+        and (kind := schema.get("type")).__class__ is str
+        and kind in _LEAVES
+    )
 
 
 def _of_type(words: JsonObject, kind: str) -> JsonObject:

@@ -24,6 +24,7 @@ WORDS_OF: Final[Mapping[str, frozenset[str]]] = {
 }
 WORDS: Final = frozenset[str]().union(*WORDS_OF.values())
 UNION_WORDS: Final = frozenset({"anyOf", *ANNOTATIONS})
+STRUCTURE: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf", "const", "prefixItems", "patternProperties"})
 ROOT_WORDS: Final = WORDS_OF["object"] | {"$defs"}
 
 LOWER_BOUNDS: Final = ("minLength", "minItems", "minimum")
