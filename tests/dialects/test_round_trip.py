@@ -1,0 +1,221 @@
+"""Any conversation through a front and back: the model sees its own ids, names, arguments and thoughts again.
+
+A client keeps nothing but what it was told; the gateway keeps nothing at all.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.dialects.talk import HEAD, events
+
+from moongate import KimiTransformer, Session
+from moongate.chat.contracts import Dialect
+from moongate.dialects import MESSAGES, RESPONSES
+
+Json = dict[str, Any]
+NAMES = ["ls", "read_file", "mcp__git__log", "a-b"]
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call as the provider sends it. `mark` tells it from every other."""
+
+    given: str
+    name: str
+    mark: int
+
+    def chat(self) -> Json:
+        function = {"name": self.name, "arguments": json.dumps({"mark": self.mark})}
+        return {"id": self.given, "type": "function", "function": function}
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One answer of the provider, and in which order the client sends the results."""
+
+    reasoning: str
+    text: str
+    calls: tuple[Call, ...]
+    order: tuple[int, ...]
+    streamed: bool
+
+
+class Client(ABC):
+    """Builds requests from what it was told."""
+
+    front: Dialect
+
+    def __init__(self) -> None:
+        self.history: list[Json] = []
+
+    @abstractmethod
+    def request(self) -> Json: ...
+
+    @abstractmethod
+    def read(self, answer: Json) -> list[tuple[str, int]]:
+        """Keep the answer; the id and the mark of each call in it."""
+
+    @abstractmethod
+    def answer(self, call: str, mark: int) -> None: ...
+
+    @abstractmethod
+    def final(self, data: bytes) -> Json:
+        """The answer that a stream says."""
+
+
+class MessagesClient(Client):
+    front = MESSAGES
+
+    def request(self) -> Json:
+        tools = [{"name": name, "input_schema": {"type": "object"}} for name in NAMES]
+        return {"model": "m", "messages": [{"role": "user", "content": "go"}, *self.history], "tools": tools}
+
+    def read(self, answer: Json) -> list[tuple[str, int]]:
+        self.history.append({"role": "assistant", "content": answer["content"]})
+        uses = [block for block in answer["content"] if block["type"] == "tool_use"]
+        assert all(re.fullmatch(r"[A-Za-z0-9_-]{1,64}", use["id"], re.ASCII) for use in uses)
+        return [(use["id"], use["input"]["mark"]) for use in uses]
+
+    def answer(self, call: str, mark: int) -> None:
+        result = {"type": "tool_result", "tool_use_id": call, "content": f"result {mark}"}
+        if self.history[-1]["role"] != "user":
+            self.history.append({"role": "user", "content": []})
+        self.history[-1]["content"].append(result)
+
+    def final(self, data: bytes) -> Json:
+        blocks: list[Json] = []
+        for event in events(data):
+            if event["type"] == "content_block_start":
+                blocks.append({**event["content_block"], "pieces": ""})
+            elif event["type"] == "content_block_delta" and event["delta"]["type"] != "signature_delta":
+                blocks[-1]["pieces"] += next(value for key, value in event["delta"].items() if key != "type")
+        for block in blocks:
+            pieces = block.pop("pieces")
+            if block["type"] == "tool_use":
+                block["input"] = json.loads(pieces)
+            else:
+                block[block["type"]] = pieces
+        return {"content": blocks}
+
+
+class ResponsesClient(Client):
+    front = RESPONSES
+
+    def request(self) -> Json:
+        tools = [{"type": "function", "name": name, "parameters": {"type": "object"}} for name in NAMES]
+        items = [{"role": "user", "content": "go"}, *self.history]
+        return {"model": "m", "input": items, "tools": tools, "include": ["reasoning.encrypted_content"]}
+
+    def read(self, answer: Json) -> list[tuple[str, int]]:
+        calls = [item for item in answer["output"] if item["type"] == "function_call"]
+        others = [item for item in answer["output"] if item["type"] != "function_call"]
+        self.history += [*calls, *others]  # in the order in which a client may have finished them
+        return [(call["call_id"], json.loads(call["arguments"])["mark"]) for call in calls]
+
+    def answer(self, call: str, mark: int) -> None:
+        output = [{"type": "input_text", "text": f"result {mark}"}]
+        self.history.append({"type": "function_call_output", "call_id": call, "output": output})
+
+    def final(self, data: bytes) -> Json:
+        response: Json = events(data)[-1]["response"]
+        return response
+
+
+@st.composite
+def conversations(draw: st.DrawFn) -> list[Turn]:
+    turns, mark = [], 0
+    for _ in range(draw(st.integers(1, 4))):
+        calls = []
+        for _ in range(draw(st.integers(1, 3))):
+            name = draw(st.sampled_from(NAMES))
+            good = f"functions.{name}:{draw(st.integers(0, 9))}"
+            given = draw(st.sampled_from([good, good, "", "call_1", f"{name}:0", "functions--ls--0", "é" * 70]))
+            calls.append(Call(given, name, mark))
+            mark += 1
+        order = draw(st.permutations(range(len(calls))))
+        reasoning, text = draw(st.sampled_from(["", "hm\n", "é"])), draw(st.sampled_from(["", "I look.", '"\\']))
+        turns.append(Turn(reasoning, text, tuple(calls), tuple(order), draw(st.booleans())))
+    return turns
+
+
+def whole(turn: Turn) -> Json:
+    message = {"role": "assistant", "content": turn.text, "tool_calls": [call.chat() for call in turn.calls]}
+    if turn.reasoning:
+        message["reasoning_content"] = turn.reasoning
+    return {**HEAD, "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}
+
+
+def stream(turn: Turn) -> bytes:
+    deltas: list[Json] = [{"reasoning_content": turn.reasoning}] if turn.reasoning else []
+    deltas += [{"content": turn.text}] if turn.text else []
+    for index, call in enumerate(turn.calls):
+        deltas.append({"tool_calls": [{"index": index, **call.chat()}]})
+    choices: list[Json] = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
+    choices.append({"index": 0, "delta": {}, "finish_reason": "tool_calls"})
+    chunks = [b"data: " + json.dumps({**HEAD, "choices": [choice]}).encode() + b"\n\n" for choice in choices]
+    return b"".join(chunks) + b"data: [DONE]\n\n"
+
+
+def play(client: Client, turns: list[Turn]) -> None:
+    transformer = KimiTransformer.from_config(model="kimi-k2")
+    sent: list[Json] = []
+    given: list[str] = []
+    for turn in [*turns, None]:
+        asked = client.request()
+        exchange = transformer.begin(client.front.decode(asked))
+        before, sent = sent, exchange.request["messages"]
+        assert sent[: len(before)] == before  # old messages never change
+        check_history(sent, turns)
+        ids = [call["id"] for message in sent for call in message.get("tool_calls", ())]
+        assert ids[len(ids) - len(given) :] == given  # the very ids that the model's calls left with
+        if turn is None:
+            return
+        if turn.streamed:
+            session = Session(exchange, "text/event-stream", client.front.encoder(asked))
+            answer, given = client.final(session.feed(stream(turn)) + session.close()), []
+        else:
+            reply = exchange.reply(whole(turn))
+            answer = client.front.encode(reply, asked)
+            given = [call["id"] for call in reply["choices"][0]["message"]["tool_calls"]]
+        told = client.read(answer)
+        assert [mark for _, mark in told] == [call.mark for call in turn.calls]
+        for index in turn.order:
+            client.answer(*told[index])
+
+
+def check_history(messages: list[Json], turns: list[Turn]) -> None:
+    """The model finds every call with a good id, its thoughts, and each result behind its call."""
+    seen: set[str] = set()
+    assistants = [message for message in messages if message["role"] == "assistant"]
+    for turn, message in zip(turns, assistants, strict=False):
+        assert message.get("reasoning_content", "") == turn.reasoning
+        assert (message["content"] or "") == turn.text
+        calls = message["tool_calls"]
+        assert [call["function"]["name"] for call in calls] == [call.name for call in turn.calls]
+        for call in calls:
+            assert re.fullmatch(rf"functions\.{re.escape(call['function']['name'])}:\d+", call["id"])
+            assert call["id"] not in seen
+            seen.add(call["id"])
+        at = messages.index(message)
+        results = messages[at + 1 : at + 1 + len(calls)]
+        assert [result["tool_call_id"] for result in results] == [call["id"] for call in calls]
+        assert [result["content"] for result in results] == [f"result {call.mark}" for call in turn.calls]
+
+
+@settings(max_examples=250, deadline=None, derandomize=True)
+@given(conversations())
+def test_any_conversation_round_trips_through_messages(turns: list[Turn]) -> None:
+    play(MessagesClient(), turns)
+
+
+@settings(max_examples=250, deadline=None, derandomize=True)
+@given(conversations())
+def test_any_conversation_round_trips_through_responses(turns: list[Turn]) -> None:
+    play(ResponsesClient(), turns)
