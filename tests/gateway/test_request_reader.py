@@ -7,13 +7,13 @@ from tests.gateway.probes import GET, POST, PROBES
 from tests.support.cuts import every_cut
 
 from moongate.gateway.bounds import Bounds
-from moongate.gateway.request_reader import RequestReader, fault_of
+from moongate.gateway.request_reader import MAX_KNOWN, MAX_KNOWN_SIZE, Known, RequestReader, fault_of
 
 BOUNDS = Bounds(max_head=4096, max_headers=8, max_body=100)
 
 
-def read(parts: list[bytes], bounds: Bounds = BOUNDS) -> tuple[RequestReader, bytes]:
-    reader = RequestReader(bounds)
+def read(parts: list[bytes], bounds: Bounds = BOUNDS, known: Known | None = None) -> tuple[RequestReader, bytes]:
+    reader = RequestReader(bounds, {} if known is None else known)
     body = b""
     for part in parts:
         body += reader.feed(part)
@@ -23,21 +23,21 @@ def read(parts: list[bytes], bounds: Bounds = BOUNDS) -> tuple[RequestReader, by
 
 
 GOOD = {
-    "get": (GET + b"\r\n", b"GET", b"", True),
-    "empty line before": (b"\r\n\r\n" + GET + b"\r\n", b"GET", b"", True),
-    "length": (POST + b"Content-Length: 5\r\n\r\nhello", b"POST", b"hello", True),
+    "get": (GET + b"\r\n", "GET", b"", True),
+    "empty line before": (b"\r\n\r\n" + GET + b"\r\n", "GET", b"", True),
+    "length": (POST + b"Content-Length: 5\r\n\r\nhello", "POST", b"hello", True),
     "chunks": (
         POST + b"Transfer-Encoding: Chunked\r\n\r\n3\r\nhel\r\n2;x=y\r\nlo\r\n0\r\nA: b\r\n\r\n",
-        b"POST",
+        "POST",
         b"hello",
         True,
     ),
-    "close": (POST + b"Connection: close\r\nContent-Length: 2\r\n\r\nok", b"POST", b"ok", False),
-    "1.0": (b"POST /x HTTP/1.0\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok", b"POST", b"ok", False),
-    "upgrade": (GET + b"Connection: upgrade\r\nUpgrade: websocket\r\n\r\n", b"GET", b"", False),
+    "close": (POST + b"Connection: close\r\nContent-Length: 2\r\n\r\nok", "POST", b"ok", False),
+    "1.0": (b"POST /x HTTP/1.0\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok", "POST", b"ok", False),
+    "upgrade": (GET + b"Connection: upgrade\r\nUpgrade: websocket\r\n\r\n", "GET", b"", False),
     "upgrade with body": (
         POST + b"Connection: upgrade\r\nUpgrade: h2c\r\nContent-Length: 5\r\n\r\nhello",
-        b"POST",
+        "POST",
         b"hello",
         False,
     ),
@@ -49,8 +49,14 @@ def test_a_good_request_is_read_however_it_is_cut(name: str) -> None:
     data, method, expected, keep_alive = GOOD[name]
     for parts in every_cut(data):
         reader, body = read(parts)
-        assert (reader.failure, reader.ready, reader.complete, reader.surplus) == (None, True, True, 0)
-        assert (reader.method, reader.url, body, reader.keep_alive) == (method, b"/x", expected, keep_alive)
+        assert (reader.failure, reader.complete, reader.surplus) == (None, True, 0)
+        assert reader.head is not None
+        assert (reader.head.method, reader.head.raw_path, body, reader.head.keep_alive) == (
+            method,
+            b"/x",
+            expected,
+            keep_alive,
+        )
         assert all(name == name.lower() for name, _ in reader.headers)
         assert (b"a", b"b") not in reader.headers
 
@@ -68,14 +74,16 @@ def test_a_second_request() -> None:
     reader.reset()
     assert not reader.begun
     assert reader.feed(POST.replace(b"/x", b"/y") + b"Content-Length: 3\r\n\r\nyes") == b"yes"
-    assert (reader.url, reader.headers) == (b"/y", [(b"host", b"a"), (b"content-length", b"3")])
+    assert reader.head is not None
+    assert (reader.head.path, reader.headers) == ("/y", [(b"host", b"a"), (b"content-length", b"3")])
 
 
 @pytest.mark.parametrize("cut", [True, False])
 def test_a_request_too_early_is_counted_and_not_read(cut: bool) -> None:
     first, second = POST + b"Content-Length: 2\r\n\r\nok", GET.replace(b"/x", b"/y") + b"\r\n"
     reader, body = read([first, second] if cut else [first + second])
-    assert (reader.url, body, reader.failure) == (b"/x", b"ok", None)
+    assert reader.head is not None
+    assert (reader.head.path, body, reader.failure) == ("/x", b"ok", None)
     assert reader.surplus > 0
 
 
@@ -120,7 +128,7 @@ def test_a_failed_reader_keeps_its_first_failure() -> None:
 def test_a_failure_after_too_many_headers_stays() -> None:
     reader, _ = read([GET + b"a: b\r\n" * 20 + b"\r\n"])
     assert reader.failure is not None
-    assert not reader.ready
+    assert reader.head is None
     reader.feed(b"\r\n")
     assert not reader.complete
 
@@ -130,3 +138,81 @@ def test_framing_said_twice_is_a_fault_whatever_the_parser_thinks(more: tuple[by
     headers = [(b"host", b"a"), (b"content-length", b"5"), more]
     assert fault_of(b"POST /x HTTP/1.1\r\n", b"POST", b"/x", headers, modern=True)
     assert not fault_of(b"POST /x HTTP/1.1\r\n", b"POST", b"/x", headers[:2], modern=True)
+
+
+def heard(reader: RequestReader, body: bytes) -> object:
+    """All that a request is, to its reader."""
+    assert reader.head is not None
+    head = reader.head
+    said = (head.method, head.path, head.raw_path, head.query, head.modern, head.keep_alive, head.expects_continue)
+    return said, reader.headers, body, reader.complete, reader.failure
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_a_known_head_reads_the_same(name: str) -> None:
+    known: Known = {}
+    first = read([GOOD[name][0]], known=known)
+    for parts in every_cut(GOOD[name][0]):
+        assert heard(*read(parts, known=known)) == heard(*first)
+
+
+def asks(length: bytes, body: bytes = b"", more: bytes = b"") -> bytes:
+    return b"POST /a%20b?c HTTP/1.1\r\nHost: a\r\nContent-Length: " + length + b"\r\nX: Y\r\n" + more + b"\r\n" + body
+
+
+def test_a_known_head_with_another_length() -> None:
+    known: Known = {}
+    for length, body in ((b"5", b"hello"), (b"2", b"ok"), (b"0", b""), (b"002", b"ok"), (b"100", b"x" * 100)):
+        for parts in every_cut(asks(length, body)):
+            reader, got = read(parts, known=known)
+            assert heard(reader, got) == heard(*read(parts))
+            assert reader.headers == [(b"host", b"a"), (b"x", b"Y"), (b"content-length", length)]
+            assert got == body
+    assert len(known) == 1
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        asks(b"5, 5", b"hello"),
+        asks(b"-5", b"hello"),
+        asks(b"5a", b"hello"),
+        asks(b"5.0", b"hello"),
+        asks(b"5", b"hello", b"Content-Length: 5\r\n"),
+        asks(b"5", b"hello", b"Transfer-Encoding: chunked\r\n"),
+        asks(b"\0", b"hello"),
+        asks(b"99999999999999999999", b"hello"),
+        asks(b"5", b"hello").replace(b"/a", b"/a b"),
+    ],
+)
+def test_a_known_head_lets_no_other_in(data: bytes) -> None:
+    known: Known = {}
+    read([asks(b"5", b"hello")], known=known)
+    for parts in every_cut(data):
+        reader, _ = read(parts, known=known)
+        assert reader.failure is not None
+        assert reader.failure[0] == 400
+    assert len(known) == 1
+
+
+def test_a_known_head_with_too_large_a_body() -> None:
+    known: Known = {}
+    read([asks(b"5", b"hello")], known=known)
+    assert read([asks(b"101", b"x" * 101)], known=known)[0].failure == (413, "The body of the request is too large")
+
+
+def test_what_follows_a_known_request_is_surplus() -> None:
+    known: Known = {}
+    read([asks(b"5", b"hello")], known=known)
+    assert read([asks(b"5", b"hello\r\n")], known=known)[0].surplus == 0
+    assert read([asks(b"5", b"helloGET")], known=known)[0].surplus == 3
+
+
+def test_known_heads_are_bounded() -> None:
+    known: Known = {}
+    for number in range(MAX_KNOWN + 10):
+        read([GET + b"X: %d\r\n\r\n" % number], known=known)
+        assert 0 < len(known) <= MAX_KNOWN
+    known.clear()
+    read([GET + b"X: " + b"y" * MAX_KNOWN_SIZE + b"\r\n\r\n"], Bounds(), known)
+    assert not known

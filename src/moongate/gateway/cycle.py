@@ -19,58 +19,38 @@ HIGH_WATER: Final = 256 * 1024  # body bytes that wait for the application befor
 STATUS_LINE: Final = {code: b"HTTP/1.1 %d \r\n" % code for code in range(200, 600)} | {
     status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus
 }
-DISCONNECT: Final = "http.disconnect"
 
 
 class Cycle:
     """Driven by its protocol from one side and by the application from the other."""
 
-    __slots__ = (
-        "_bodiless",
-        "_body",
-        "_chunked",
-        "_delivered",
-        "_drained",
-        "_left",
-        "_on_leave",
-        "_on_pause",
-        "_protocol",
-        "_size",
-        "_sized",
-        "_waiters",
-        "complete",
-        "expects_continue",
-        "gone",
-        "keep_alive",
-        "over",
-        "paused",
-        "persistent",
-        "started",
-    )
+    # Most cycles never change most of these: as defaults of the class they cost nothing.
+    keep_alive = True
+    expects_continue = False
+    complete = False  # the request's body has come in full
+    started = False  # the answer has begun
+    paused = False  # the client does not read fast enough
+    over = False  # answered in full, or never will be
+    gone = False  # the client left
+    task: asyncio.Task[None] | None = None
+    _delivered = False  # the application has seen the end of the request's body
+    _size = 0  # bytes of it that wait
+    _bodiless = False
+    _chunked = False
+    _sized = False  # there is a Content-Length
+    _left = 0  # bytes that it still promises
+    _head = b""  # of the answer, until it can be written with the first bytes of the body
+    _on_pause: Callable[[], None] | None = None
+    _on_drain: Callable[[], None] | None = None
+    _on_leave: Callable[[], None] | None = None
 
-    def __init__(self, protocol: Protocol, *, head_only: bool, persistent: bool, keep_alive: bool) -> None:
+    def __init__(self, protocol: Protocol, *, head_only: bool, persistent: bool) -> None:
         self._protocol = protocol
-        self._bodiless = head_only
-        self.persistent = persistent  # HTTP/1.1: the client understands chunks
-        self.keep_alive = keep_alive
-        self.expects_continue = False
-        # the request
+        self._persistent = persistent  # HTTP/1.1: the client understands chunks
         self._body: list[bytes] = []
-        self._size = 0
-        self._delivered = False  # the application has seen the end of the body
         self._waiters: list[asyncio.Future[None]] = []
-        self.complete = False  # the body has come in full
-        # the answer
-        self._chunked = False
-        self._sized = False  # there is a Content-Length
-        self._left = 0  # bytes that it still promises
-        self._on_pause: Callable[[], None] | None = None
-        self._drained: Callable[[], None] | None = None
-        self._on_leave: Callable[[], None] | None = None
-        self.paused = False
-        self.started = False
-        self.over = False  # answered in full, or never will be
-        self.gone = False  # the client left
+        if head_only:
+            self._bodiless = True
 
     # ASGI
 
@@ -78,17 +58,15 @@ class Cycle:
         if self.expects_continue and not (self.started or self.over):
             self.expects_continue = False
             self._protocol.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        while not (self.gone or self.over):
+        while not self.over:
             if self._body or (self.complete and not self._delivered):
                 return self._take()
             await self._wait()
-        return {"type": DISCONNECT}
+        return {"type": "http.disconnect"}
 
     async def send(self, message: Message) -> None:
-        while self.paused and not self.gone:
+        while self.paused and not self.over:
             await self._wait()
-        if self.gone:
-            return
         if message["type"] == "http.response.start":
             self.start(message["status"], message.get("headers", ()))
         else:
@@ -119,68 +97,82 @@ class Cycle:
     # the Outlet
 
     def start(self, status: int, headers: HeaderList) -> None:
-        """Write the head. Without a Content-Length among the headers the body is sent in chunks."""
+        """Begin the answer. Without a Content-Length among the headers the body is sent in chunks."""
+        if self.over:
+            return
         if self.started:
             raise RuntimeError("the answer has begun already")
-        if self.gone or self.over:
-            return
         self.started = True
-        if not self.complete:
-            self.keep_alive = False  # the rest of the request will not be read
         lines = [STATUS_LINE[status], self._protocol.date()]
         for name, value in headers:
             if name == b"content-length":
                 self._sized = True
                 self._left = int(value)
             lines.append(b"%b: %b\r\n" % (name, value))
-        if status < 200 or status in (204, 304):
+        if status in (204, 304):
             self._bodiless = True
-        elif not self._sized and self.persistent:
+        elif not self._sized and self._persistent:
             self._chunked = True
             lines.append(b"transfer-encoding: chunked\r\n")
+        if not self.complete:
+            self.keep_alive = False  # the rest of the request will not be read
         if not self.keep_alive:
             lines.append(b"connection: close\r\n")
         head = b"".join(lines)
         if head.count(b"\n") > len(lines) or b"\0" in head:
             self.abort()
             raise RuntimeError("a header of the answer holds a line break")
-        self._protocol.transport.write(head + b"\r\n")
+        # The first bytes of the body mostly follow at once: one write is cheaper than two.
+        self._head = head + b"\r\n"
+        self._protocol.loop.call_soon(self._flush)
+
+    def _flush(self) -> None:
+        if self._head and not self.over:
+            self._put(b"")
+
+    def _put(self, data: bytes) -> None:
+        if self._head:
+            data, self._head = self._head + data, b""
+        self._protocol.transport.write(data)
 
     def write(self, data: bytes) -> None:
-        if not self.started:
-            raise RuntimeError("the answer has not begun")
-        if self.gone or self.over or self._bodiless or not data:
+        """More of the body."""
+        if self.over or self._bodiless or not data:
             return
         if self._chunked:
-            self._protocol.transport.write(b"%x\r\n%b\r\n" % (len(data), data))
+            self._put(b"%x\r\n%b\r\n" % (len(data), data))
+        elif not self.started:
+            raise RuntimeError("the answer has not begun")
         else:
             self._left -= len(data)
             if self._sized and self._left < 0:
                 self.abort()
                 raise RuntimeError("the answer is longer than its Content-Length")
-            self._protocol.transport.write(data)
+            self._put(data)
 
     def finish(self) -> None:
         """The answer is complete."""
-        if self.gone or self.over:
+        if self.over:
             return
-        if self._chunked and not self._bodiless:
-            self._protocol.transport.write(b"0\r\n\r\n")
-        elif self._sized and self._left and not self._bodiless:
+        if self._sized and self._left and not self._bodiless:
             self.abort()  # the client must not take it for whole
             raise RuntimeError("the answer is shorter than its Content-Length")
+        if self._chunked and not self._bodiless:
+            self._put(b"0\r\n\r\n")
+        else:
+            self._flush()
         self._end()
         self._protocol.finished(self)
 
     def abort(self) -> None:
         """Close the connection without an end of the answer."""
-        if not (self.gone or self.over):
+        if not self.over:
             self._end()
-            self._protocol.transport.abort()
+            self._protocol.abort()
 
     def on_drain(self, paused: Callable[[], None], drained: Callable[[], None]) -> None:
         """Call `paused` when the client falls behind, `drained` when it has caught up."""
-        self._on_pause, self._drained = paused, drained
+        self._on_pause, self._on_drain = paused, drained
 
     def on_disconnect(self, callback: Callable[[], None]) -> None:
         """Call `callback` once if the client leaves before the answer is complete."""
@@ -196,7 +188,8 @@ class Cycle:
         if data and not self.over:
             self._body.append(data)
             self._size += len(data)
-        self._wake()
+        if self._waiters:
+            self._wake()
         return self._size <= HIGH_WATER
 
     def pause(self) -> None:
@@ -207,12 +200,12 @@ class Cycle:
     def resume(self) -> None:
         self.paused = False
         self._wake()
-        if self._drained is not None:
-            self._drained()
+        if self._on_drain is not None:
+            self._on_drain()
 
     def leave(self) -> None:
         """The client is gone, or as good as gone."""
-        if not (self.gone or self.over):
+        if not self.over:
             self.gone = True
             told = self._on_leave
             self._end()
@@ -223,5 +216,5 @@ class Cycle:
         self.over = True
         self._body.clear()
         self._size = 0
-        self._on_pause = self._drained = self._on_leave = None  # they may refer back to us
+        self._on_pause = self._on_drain = self._on_leave = None  # they may refer back to us
         self._wake()

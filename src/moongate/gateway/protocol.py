@@ -11,14 +11,13 @@ import logging
 import secrets
 from math import inf
 from typing import Any, ClassVar, Final, cast
-from urllib.parse import unquote
 
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from moongate.gateway.bounds import Bounds
 from moongate.gateway.cycle import STATUS_LINE, Cycle
-from moongate.gateway.request_reader import CONTINUE, RequestReader
+from moongate.gateway.request_reader import Head, Known, RequestReader
 from moongate.net.deadlines import Alarm
 from moongate.payload import dumps
 
@@ -36,6 +35,7 @@ class Protocol(asyncio.Protocol):
 
     _dated: ClassVar[list[tuple[bytes, bytes]] | None] = None
     _date: ClassVar[bytes] = b""
+    _known: ClassVar[Known] = {}
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Protocol(asyncio.Protocol):
         self._app_state = app_state
         self._bounds = bounds
         self._alarm = Alarm(self.loop, self._ring)
-        self._reader = RequestReader(bounds)
+        self._reader = RequestReader(bounds, self._known)
         self._cycle: Cycle | None = None  # the request that is being answered
         self._reading = True
         self._closing = False
@@ -97,38 +97,35 @@ class Protocol(asyncio.Protocol):
         if reader.failure is not None:
             self._refuse(*reader.failure)
         elif cycle is None:
-            if reader.ready:
-                self._start(body)
+            if reader.head is not None:
+                self._start(reader.head, body)
             elif reader.begun:
                 # Postpones nothing: not a deadline that runs already.
                 self._alarm.set(min(self._alarm.due, self.loop.time() + self._bounds.head))
         elif body or not cycle.complete:
             self._feed(cycle, body)
         elif reader.surplus > self._bounds.max_head:
-            self._abort()
+            self.abort()
 
     # requests
 
-    def _start(self, body: bytes) -> None:
+    def _start(self, head: Head, body: bytes) -> None:
         reader = self._reader
-        raw_path, _, query = reader.url.partition(b"?")
-        path = raw_path.decode("ascii")
-        cycle = self._cycle = Cycle(
-            self, head_only=reader.method == b"HEAD", persistent=reader.modern, keep_alive=reader.keep_alive
-        )
-        cycle.expects_continue = reader.modern and CONTINUE in reader.headers
+        cycle = self._cycle = Cycle(self, head_only=head.method == "HEAD", persistent=head.modern)
+        cycle.keep_alive = head.keep_alive
+        cycle.expects_continue = head.expects_continue
         scope = {
             "type": "http",
             "asgi": ASGI,
-            "http_version": "1.1" if reader.modern else "1.0",
+            "http_version": "1.1" if head.modern else "1.0",
             "server": self._server,
             "client": self._client,
             "scheme": self._scheme,
-            "method": reader.method.decode("ascii"),
+            "method": head.method,
             "root_path": "",
-            "path": unquote(path) if "%" in path else path,
-            "raw_path": raw_path,
-            "query_string": query,
+            "path": head.path,
+            "raw_path": head.raw_path,
+            "query_string": head.query,
             "headers": reader.headers,
             "state": self._app_state.copy(),
             "extensions": {"moongate.stream": cycle},
@@ -136,7 +133,8 @@ class Protocol(asyncio.Protocol):
         if not reader.complete:
             self._alarm.set(self.loop.time() + self._bounds.body)
         self._feed(cycle, body)
-        self._state.tasks.add(self.loop.create_task(self._run(scope, cycle)))
+        cycle.task = self.loop.create_task(self._run(scope, cycle))
+        self._state.tasks.add(cycle.task)
 
     def _feed(self, cycle: Cycle, body: bytes) -> None:
         if self._reader.complete:
@@ -157,7 +155,8 @@ class Protocol(asyncio.Protocol):
         except Exception:
             log.exception("the application failed")
         finally:
-            self._state.tasks.discard(cast("asyncio.Task[None]", asyncio.current_task()))
+            self._state.tasks.discard(cast("asyncio.Task[None]", cycle.task))
+            cycle.task = None
             if cycle.started:
                 cycle.abort()
             elif not cycle.over:
@@ -200,7 +199,8 @@ class Protocol(asyncio.Protocol):
             cycle.leave()
         return cycle
 
-    def _abort(self) -> None:
+    def abort(self) -> None:
+        """Close now."""
         self._closing = True
         self._forget()
         self.transport.abort()
@@ -220,7 +220,7 @@ class Protocol(asyncio.Protocol):
         """Answer without the application, and close."""
         cycle = self._forget()
         if cycle is not None and cycle.started:
-            self._abort()
+            self.abort()
         elif not self._closing:
             body = dumps({"error": {"message": message, "type": kind, "param": None, "code": None}})
             rest = REFUSAL % (secrets.token_hex(8).encode(), len(body), body)
@@ -232,7 +232,7 @@ class Protocol(asyncio.Protocol):
         if late and not self._closing and not (self._cycle is not None and self._cycle.started):
             self._refuse(408, "The request did not come in time")
         else:
-            self._abort()  # idle, or it does not read what we wrote
+            self.abort()  # idle, or it does not read what we wrote
 
     def shutdown(self) -> None:
         """The server goes down: close when idle, else after the answer."""

@@ -2,93 +2,137 @@
 
 httptools (llhttp in its strict mode) knows the grammar; this class adds the limits and is
 strict where servers and proxies have been talked into disagreeing about where a request ends.
+A client sends the same head again and again but for its Content-Length, so a head that has
+passed all this is remembered, and the next one like it costs a look into a dictionary.
 """
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from typing import Final
+from urllib.parse import unquote
 
 import httptools
 
 from moongate.gateway.bounds import Bounds
 
 Headers = list[tuple[bytes, bytes]]
+Known = dict[tuple[bytes, ...], "Head"]
 
+MAX_KNOWN: Final = 512  # heads
+MAX_KNOWN_SIZE: Final = 4096  # bytes of one
+LENGTH: Final = re.compile(rb"\r\ncontent-length: ([0-9]{1,9})\b", re.IGNORECASE)
 # Names that a careless peer takes for the headers that frame a request.
 LOOKALIKES: Final = frozenset({b"content_length", b"transfer_encoding"})
 CONTINUE: Final = (b"expect", b"100-continue")
 
 
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What a request says before its body. Header names are lower-case."""
+
+    method: str
+    path: str
+    raw_path: bytes
+    query: bytes
+    headers: Headers
+    modern: bool  # HTTP/1.1, else 1.0
+    keep_alive: bool
+    expects_continue: bool
+
+
 class RequestReader:
-    """`feed` gives the body's bytes; the head is there when `ready` is set.
+    """`feed` gives the body's bytes; when `head` is set, `headers` are those of this request.
 
     Bytes that come after a complete request are not read: they are counted in `surplus`.
     `failure` is a status and a message; a failed reader stays failed.
     """
 
-    __slots__ = (
-        "_barren",
-        "_body",
-        "_body_size",
-        "_bounds",
-        "_head_size",
-        "_opening",
-        "_parser",
-        "_raw",
-        "complete",
-        "failure",
-        "headers",
-        "keep_alive",
-        "method",
-        "modern",
-        "ready",
-        "surplus",
-        "url",
-    )
-
-    def __init__(self, bounds: Bounds) -> None:
+    def __init__(self, bounds: Bounds, known: Known) -> None:
         self._bounds = bounds
+        self._known = known
         self._parser = httptools.HttpRequestParser(self)
         self._body: list[bytes] = []
-        self.method = b""
-        self.modern = True  # HTTP/1.1, else 1.0
-        self.keep_alive = True
         self.failure: tuple[int, str] | None = None
         self.surplus = 0
         self.reset()
 
     def reset(self) -> None:
         """Be ready for the next request. Only after a complete one without surplus."""
-        self.url = b""
-        self.headers: Headers = []  # lower-case names
-        self.ready = False
+        self.head: Head | None = None
+        self.headers: Headers = []
         self.complete = False
-        self._opening = b""  # begins with the request line
-        self._raw = 0  # bytes of a body that the parser will not read
+        self.begun = False  # part of a request is here
+        self._url = self._opening = b""  # the opening begins with the request line
+        self._raw = 0  # bytes of a body that the parser does not read
         self._head_size = self._body_size = self._barren = 0
-
-    @property
-    def begun(self) -> bool:
-        """Part of a request is here."""
-        return self._opening != b""
 
     def feed(self, data: bytes) -> bytes:
         """Read on. Gives the body bytes that came."""
         if self.complete:
             self.surplus += len(data)
             return b""
-        if not self.ready and b"\n" not in self._opening:
+        if self._raw:
+            self._read_raw(data)
+        elif self.begun or not self._recognise(data):
+            self._parse(data)
+        return self._taken(len(data))
+
+    def _recognise(self, data: bytes) -> bool:
+        """Read a head that is known but for its Content-Length."""
+        end = data.find(b"\r\n\r\n")
+        if not 0 < end < MAX_KNOWN_SIZE:
+            return False
+        length = LENGTH.search(data, 0, end)
+        head = self._known.get(_likeness(data, end, length))
+        if head is None:
+            return False
+        self.begun = True
+        self.head = head
+        self.headers = head.headers.copy()
+        if length is not None:
+            self.headers[-1] = (b"content-length", length[1])
+            self._raw = int(length[1])
+        self._read_raw(data[end + 4 :])
+        return True
+
+    def _remember(self, data: bytes) -> None:
+        """Know the head, if it came in one piece with nothing unusual in it, the next time."""
+        end = data.find(b"\r\n\r\n")
+        head = self.head
+        if head is None or end >= MAX_KNOWN_SIZE or not (head.modern and head.keep_alive) or head.expects_continue:
+            return
+        length = LENGTH.search(data, 0, end)
+        framing = [name for name, _ in head.headers if name in (b"content-length", b"transfer-encoding")]
+        if len(framing) == (length is not None) and data.startswith(head.method.encode()):
+            if len(self._known) >= MAX_KNOWN:
+                self._known.clear()
+            self._known[_likeness(data, end, length)] = head
+
+    def _parse(self, data: bytes) -> None:
+        fresh = not self.begun
+        if self.head is None and b"\n" not in self._opening:
             self._opening = (self._opening + data).lstrip(b"\r\n")
+            self.begun = self._opening != b""
         try:
-            if self._raw:
-                self._read_raw(data)
-            else:
-                self._parser.feed_data(data)
+            self._parser.feed_data(data)
         except httptools.HttpParserError:
             self._fail(400, "The request is not valid HTTP")
         except httptools.HttpParserUpgrade as upgrade:
             self._read_raw(data[upgrade.args[0] :])
-        return self._taken(len(data))
+        if fresh and self.head is not None and self.failure is None:
+            self._remember(data)
+
+    def _read_raw(self, data: bytes) -> None:
+        if self.head is not None:
+            body = data[: self._raw]
+            if len(data) > self._raw:
+                self.surplus += len(data[self._raw :].lstrip(b"\r\n"))
+            self._raw -= len(body)
+            self.complete = not self._raw
+            if body:
+                self._body.append(body)
 
     def _taken(self, size: int) -> bytes:
         body = self._body
@@ -105,14 +149,6 @@ class RequestReader:
             self._fail(431, "The head of the request is too large")
         return b""
 
-    def _read_raw(self, data: bytes) -> None:
-        """Take the body of a request that asked for an upgrade: the parser stops at its head."""
-        if self.ready:
-            self._body.append(data[: self._raw])
-            self.surplus += len(data[self._raw :])
-            self._raw -= len(self._body[-1])
-            self.complete = not self._raw
-
     def _fail(self, status: int, message: str) -> None:
         if self.failure is None:
             self.failure = (status, message)
@@ -124,42 +160,63 @@ class RequestReader:
             self.surplus += 1
 
     def on_url(self, data: bytes) -> None:
-        if not self.ready:
-            self.url += data
+        if self.head is None:
+            self._url += data
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self._head_size += len(name) + len(value) + 4
         if self._head_size > self._bounds.max_head or len(self.headers) >= self._bounds.max_headers:
             self._fail(431, "The head of the request is too large")
-        elif not self.ready:  # trailers are dropped
+        elif self.head is None:  # trailers are dropped
             self.headers.append((name.lower(), value))
 
     def on_headers_complete(self) -> None:
-        if self.ready or self.failure is not None:
+        if self.head is not None or self.failure is not None:
             return
-        parser = self._parser
-        self.method = parser.get_method()
-        self.modern = parser.get_http_version() == "1.1"
-        fault = fault_of(self._opening, self.method, self.url, self.headers, modern=self.modern)
+        parser, method, url = self._parser, self._parser.get_method(), self._url
+        modern = parser.get_http_version() == "1.1"
+        fault = fault_of(self._opening, method, url, self.headers, modern=modern)
         if fault:
             self._fail(400, fault)
             return
-        self.ready = True
-        self.keep_alive = self.modern and parser.should_keep_alive()
+        framing = dict(self.headers)
+        keep_alive = modern and parser.should_keep_alive()
         if parser.should_upgrade():
             # No protocol is switched to: the wish is ignored, and the connection not used again.
-            self.keep_alive = False
-            framing = dict(self.headers)
+            keep_alive = False
             if b"transfer-encoding" in framing:
                 self._fail(400, "A request for an upgrade must have a Content-Length")
             self._raw = int(framing.get(b"content-length", b"0"))
+        # The length comes last, where that of the next request like this one can take its place.
+        self.headers.sort(key=_is_length)
+        raw_path, _, query = url.partition(b"?")
+        path = raw_path.decode("ascii")
+        self.head = Head(
+            method.decode("ascii"),
+            unquote(path) if "%" in path else path,
+            raw_path,
+            query,
+            self.headers.copy(),
+            modern,
+            keep_alive,
+            modern and CONTINUE in self.headers,
+        )
 
     def on_body(self, data: bytes) -> None:
-        if self.ready and not self.complete:
+        if self.head is not None and not self.complete:
             self._body.append(data)
 
     def on_message_complete(self) -> None:
-        self.complete = self.complete or (self.ready and not self._raw)
+        self.complete = self.complete or (self.head is not None and not self._raw)
+
+
+def _is_length(header: tuple[bytes, bytes]) -> bool:
+    return header[0] == b"content-length"
+
+
+def _likeness(data: bytes, end: int, length: re.Match[bytes] | None) -> tuple[bytes, ...]:
+    """What two heads have in common that differ in the value of their Content-Length alone."""
+    return (data[:end],) if length is None else (data[: length.start(1)], data[length.end(1) : end])
 
 
 def fault_of(opening: bytes, method: bytes, url: bytes, headers: Headers, *, modern: bool) -> str:

@@ -12,8 +12,8 @@ from moongate.net.deadlines import Deadlines
 from moongate.net.dial import Origin
 from moongate.net.pool import Pool
 
-METHODS: Final = ("GET", "POST")  # the answer to HEAD would be read as cut
-TARGET: Final = re.compile(r"/[!-~]*")
+MAX_HEADS: Final = 256
+REQUEST: Final = re.compile(r"(GET|POST) /[!-~]*")  # the answer to HEAD would be read as cut
 
 
 class Client:
@@ -23,30 +23,35 @@ class Client:
         self._pool = Pool(origin, connections)
         host = origin.authority.removesuffix(":443" if origin.tls else ":80")
         self._common = f" HTTP/1.1\r\nHost: {host}\r\nAccept-Encoding: identity\r\n".encode("ascii")
-        self._lines: dict[tuple[str, str], bytes] = {}  # method and path: as many as the configuration has
+        self._heads: dict[object, bytes] = {}  # most requests differ in their length alone
 
     async def send(self, method: str, path: str, headers: Headers, body: bytes, *, deadlines: Deadlines) -> Response:
         head = self._head(method, path, headers, len(body))
+        connection = await self._pool.take(deadlines.connect)
         try:
-            return await self._send(head, body, deadlines, fresh=False)
-        except StaleConnection:
-            return await self._send(head, body, deadlines, fresh=True)
-
-    async def _send(self, head: bytes, body: bytes, deadlines: Deadlines, *, fresh: bool) -> Response:
-        connection = await self._pool.take(deadlines.connect, fresh=fresh)
-        return await connection.start(head, body, deadlines).head()
+            return await connection.start(head, body, deadlines).head()
+        except StaleConnection:  # the one silent retry
+            connection = await self._pool.take(deadlines.connect, fresh=True)
+            return await connection.start(head, body, deadlines).head()
 
     def close(self) -> None:
         self._pool.close()
 
     def _head(self, method: str, path: str, headers: Headers, length: int) -> bytes:
-        line = self._lines.get((method, path))
-        if line is None:
-            if method not in METHODS or not TARGET.fullmatch(path):
-                raise ConfigError(f"not a request that can be sent: {method} {path!r}")
-            line = self._lines[method, path] = f"{method} {path}".encode("ascii") + self._common
-        lines = [b"%b: %b\r\n" % pair for pair in headers]
-        fields = b"".join(lines)
-        if fields.count(b"\n") != len(lines) or fields.count(b"\r") != len(lines) or b"\0" in fields:
+        key = (method, path, *headers)
+        prefix = self._heads.get(key)
+        if prefix is None:
+            if len(self._heads) >= MAX_HEADS:
+                self._heads.clear()
+            prefix = self._heads[key] = self._make_head(method, path, headers)
+        return b"%bContent-Length: %d\r\n\r\n" % (prefix, length)
+
+    def _make_head(self, method: str, path: str, headers: Headers) -> bytes:
+        line = f"{method} {path}"
+        if not REQUEST.fullmatch(line):
+            raise ConfigError(f"not a request that can be sent: {line!r}")
+        lines = [line.encode("ascii") + self._common, *(b"%b: %b\r\n" % pair for pair in headers)]
+        head = b"".join(lines)
+        if head.count(b"\n") != len(lines) + 2 or head.count(b"\r") != len(lines) + 2 or b"\0" in head:
             raise ConfigError("a request header holds a line break")
-        return b"%b%bContent-Length: %d\r\n\r\n" % (line, fields, length)
+        return head

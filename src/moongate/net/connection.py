@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import select
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Final, cast
 
 from moongate.errors import BadUpstream, UpstreamTimeout
@@ -23,17 +24,18 @@ class StaleConnection(BadUpstream):
 class Exchange:
     """One request on one connection. Implements `contract.Response`."""
 
+    status = 0
+    headers: Mapping[bytes, bytes] = MappingProxyType({})
+    _sink: Sink | None = None
+    _held = b""
+    _waiter: asyncio.Future[None] | None = None  # for the head, then for the end
+    _error: Exception | None = None
+    _over = False  # nothing more will come
+
     def __init__(self, connection: Connection, deadlines: Deadlines) -> None:
-        self.status = 0
-        self.headers: Mapping[bytes, bytes] = {}
         self.deadlines = deadlines
-        self.whole = connection.now() + deadlines.whole
+        self.whole = connection.loop.time() + deadlines.whole
         self._connection = connection
-        self._sink: Sink | None = None
-        self._held = b""
-        self._waiter: asyncio.Future[None] | None = None  # for the head, then for the end
-        self._error: Exception | None = None
-        self._over = False  # nothing more will come
 
     async def head(self) -> Exchange:
         """Wait for the head."""
@@ -56,7 +58,7 @@ class Exchange:
             pieces.append(data)
 
         await self.pipe(collect)
-        return b"".join(pieces)
+        return b"".join(pieces) if len(pieces) != 1 else pieces[0]
 
     async def pipe(self, sink: Sink) -> None:
         coding = self.headers.get(b"content-encoding", b"identity")
@@ -76,7 +78,7 @@ class Exchange:
 
     async def _wait(self) -> None:
         if not self._over:
-            self._waiter = asyncio.get_running_loop().create_future()
+            self._waiter = self._connection.loop.create_future()
             await self._waiter
         if self._error is not None:
             raise self._error
@@ -135,10 +137,9 @@ class Connection(asyncio.Protocol):
     """
 
     def __init__(self, on_free: Callable[[Connection, bool], None]) -> None:
-        loop = asyncio.get_running_loop()
-        self.now = loop.time
+        self.loop = asyncio.get_running_loop()
         self._on_free = on_free
-        self._alarm = Alarm(loop, self._ring)
+        self._alarm = Alarm(self.loop, self._ring)
         self._reader = Reader()
         self._exchange: Exchange | None = None
         self._paused = False
@@ -158,7 +159,7 @@ class Connection(asyncio.Protocol):
 
     def rest(self, seconds: float) -> None:
         """Stay open for at most `seconds` from now."""
-        self._alarm.set(self.now() + seconds)
+        self._alarm.set(self.loop.time() + seconds)
 
     def start(self, head: bytes, body: bytes, deadlines: Deadlines) -> Exchange:
         """Send a request. Wait for `Exchange.head` next."""
@@ -166,10 +167,10 @@ class Connection(asyncio.Protocol):
             self._reader.reset()
         exchange = self._exchange = Exchange(self, deadlines)
         self._patience(deadlines.head, exchange)
-        if self.is_open():
-            self._transport.writelines((head, body))
-        else:
+        if not self.is_open():
             self.end(BadUpstream("the provider closed the connection at once", code="closed"))
+        else:
+            self._transport.writelines((head, body))
         return exchange
 
     def data_received(self, data: bytes) -> None:
@@ -182,9 +183,11 @@ class Connection(asyncio.Protocol):
             if self._transport.get_write_buffer_size():
                 reader.reusable = False  # it answered before it had the whole question
             exchange.begin(reader.status, reader.headers)
-            self._patience(exchange.deadlines.first, exchange)
+            if not body:
+                self._patience(exchange.deadlines.first, exchange)
         if body:
-            self._patience(exchange.deadlines.silence, exchange)
+            if not reader.complete:
+                self._patience(exchange.deadlines.silence, exchange)
             try:
                 exchange.feed(body)
             except Exception as error:
@@ -234,11 +237,11 @@ class Connection(asyncio.Protocol):
             self._patience(exchange.deadlines.silence, exchange)
 
     def _patience(self, seconds: float, exchange: Exchange) -> None:
-        self._alarm.set(min(self.now() + seconds, exchange.whole))
+        self._alarm.set(min(self.loop.time() + seconds, exchange.whole))
 
     def _ring(self) -> None:
         exchange, phase = self._exchange, "head"
-        if exchange is not None and self.now() >= exchange.whole:
+        if exchange is not None and self.loop.time() >= exchange.whole:
             phase = "whole"
         elif self._reader.status:
             phase = "silence"

@@ -40,7 +40,8 @@ class Alarm:
         self.due = due
         if due < self._armed:
             self.stop()
-            self._arm(due)
+            self._armed = due
+            self._timer = self._loop.call_at(due, self._fire)
 
     def stop(self) -> None:
         if self._timer is not None:
@@ -48,14 +49,10 @@ class Alarm:
             self._timer = None
         self._armed = inf
 
-    def _arm(self, due: float) -> None:
-        self.due = self._armed = due
-        self._timer = self._loop.call_at(due, self._fire)
-
     def _fire(self) -> None:
         self._timer = None
         self._armed = inf
         if self._loop.time() >= self.due:
             self._ring()
-        elif self.due < inf:
-            self._arm(self.due)
+        else:
+            self.set(self.due)

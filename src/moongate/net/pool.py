@@ -27,13 +27,12 @@ class Pool:
 
     async def take(self, seconds: float, *, fresh: bool = False) -> Connection:
         """A connection to send on, a `fresh` one if asked, within `seconds`."""
-        if self._slots.locked():
-            try:
-                await asyncio.wait_for(self._slots.acquire(), seconds)
-            except TimeoutError:
-                raise Overloaded("every connection to the provider is busy", code="pool_full") from None
-        else:
-            await self._slots.acquire()  # does not wait
+        try:
+            # Mostly there is a slot, and a timeout would cost more than the whole of this.
+            acquired = self._slots.acquire()
+            await (asyncio.wait_for(acquired, seconds) if self._slots.locked() else acquired)
+        except TimeoutError:
+            raise Overloaded("every connection to the provider is busy", code="pool_full") from None
         while self._idle and not fresh:
             connection = self._idle.pop()
             if connection.is_fit():
