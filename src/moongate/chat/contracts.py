@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from moongate.chat.items import Item, Stretch
 from moongate.errors import GatewayError
 from moongate.payload import JsonObject
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(NamedTuple):
     """One repair: what kind, where, what stood there before and what stands there now."""
 
     kind: str

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from moongate.errors import GatewayError
 from moongate.payload import JsonObject, dumps
@@ -35,6 +35,21 @@ class Chunk:
 
     def __repr__(self) -> str:
         return f"Chunk({self.payload!r}{'' if self.raw is None else ', raw'})"
+
+
+class LazyChunk(Chunk):
+    """A chunk that carries text and nothing else: no usage, no finish reason. Its payload is made when asked for."""
+
+    __slots__ = ()
+
+    def make_payload(self) -> JsonObject:
+        raise NotImplementedError
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "payload":
+            raise AttributeError(name)
+        self.payload = self.make_payload()
+        return self.payload
 
 
 @dataclass(frozen=True, slots=True)

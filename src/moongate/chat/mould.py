@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
-from moongate.chat.items import Chunk, Stretch
+from moongate.chat.items import Chunk, LazyChunk, Stretch
 from moongate.payload import JsonObject, dumps, loads
 from moongate.wire.frames import EVENT_LIMIT
 
@@ -32,6 +32,7 @@ _PROBE_TEXT: Final = "\\~"
 _FIELD: Final = re.compile(rb'"(content|reasoning_content|reasoning)"[ \t]*:[ \t]*"')
 # The inside of a JSON string, spelt so that no byte of it means another character than itself: `\u00..` may be any
 # ASCII character, a surrogate may be half of one. Those are read the long way.
+_ORDINARY: Final = bytes(code for code in range(0x20, 0x100) if code not in b'"\\')
 _ESCAPE: Final = rb'\\(?:["\\/bfnrt]|u(?!00|[dD][89a-fA-F])[0-9a-fA-F]{4})'
 _TEXT: Final = re.compile(rb'(?:[^"\\\x00-\x1f]++|' + _ESCAPE + rb")*+")
 _TEXTS: Final = re.compile(rb'(?:[^"\\\x00-\x09\x0b-\x1f]++|' + _ESCAPE + rb")*+")  # joined by LF
@@ -40,7 +41,7 @@ _TEXTS: Final = re.compile(rb'(?:[^"\\\x00-\x09\x0b-\x1f]++|' + _ESCAPE + rb")*+
 class Mould:
     """What is the same in all text chunks of a stream."""
 
-    __slots__ = ("_joint", "_seam", "bare", "choice", "field", "prefix", "sample", "suffix")
+    __slots__ = ("_joint", "_least", "_seam", "bare", "choice", "field", "prefix", "sample", "suffix")
 
     def __init__(self, prefix: bytes, suffix: bytes, payload: JsonObject, field: str, choice: int) -> None:
         self.prefix = prefix
@@ -49,40 +50,41 @@ class Mould:
         self.choice = choice
         self.sample = payload  # one of the chunks
         self.bare = _is_bare(payload, field)
+        self._least = len(prefix) + len(suffix)
         self._joint = suffix + prefix
         # Long needles are slow to look for, so the joint is looked for by its middle.
         self._seam = suffix[-_SUFFIX_CUT:] + prefix[:_PREFIX_CUT]
 
-    def texts(self, data: bytes) -> tuple[list[bytes], int] | None:
-        """The texts of the chunks at the beginning of `data`, and where those chunks end; None if there are none."""
-        prefix, suffix = self.prefix, self.suffix
-        if not data.startswith(prefix):
+    def whole(self, data: bytes) -> Stretch | None:
+        """All of `data`, if it is chunks of this mould and nothing else."""
+        if not data.startswith(self.prefix) or not data.endswith(self.suffix) or len(data) < self._least:
             return None
-        end = len(data) if data.endswith(suffix) else data.rfind(suffix) + len(suffix)
-        if end < len(prefix) + len(suffix) or end > EVENT_LIMIT:
+        inner = data[len(self.prefix) : -len(self.suffix)]
+        if len(data) > EVENT_LIMIT:
             return None
-        joined = inner = data[len(prefix) : end - len(suffix)]
         if b"\n" in inner:
-            head, tail = len(prefix) - _PREFIX_CUT, _SUFFIX_CUT - len(suffix)
-            parts = data[_PREFIX_CUT : end - _SUFFIX_CUT].split(self._seam)
-            texts = [part[head:tail] for part in parts]
-            joined = b"\n".join(texts)
-            if joined.count(b"\n") != len(texts) - 1 or self._joint.join(texts) != inner:
-                return None
-        else:
-            texts = [inner]
-        if _TEXTS.fullmatch(joined) is None:
+            texts = self._split(data, inner)
+            return None if texts is None else Stretch(data, b"".join(texts), self.field, self.choice, texts)
+        more = inner.translate(None, _ORDINARY)
+        if (more or not inner.isascii()) and not _is_text(inner, more, _TEXT):
             return None
-        if not joined.isascii():
-            try:
-                joined.decode("utf-8")
-            except UnicodeDecodeError:
-                return None
-        return texts, end
+        return Stretch(data, inner, self.field, self.choice, (inner,))
 
-    def stretch(self, raw: bytes, texts: list[bytes]) -> Stretch:
-        """Chunks of this mould in one piece."""
-        return Stretch(raw, texts[0] if len(texts) == 1 else b"".join(texts), self.field, self.choice, texts)
+    def leading(self, data: bytes) -> Stretch | None:
+        """The chunks of this mould at the beginning of `data`."""
+        end = data.rfind(self.suffix) + len(self.suffix)
+        return self.whole(data[:end]) if end >= self._least else None
+
+    def _split(self, data: bytes, inner: bytes) -> list[bytes] | None:
+        """The texts of several chunks; None if there is anything else between them."""
+        head, tail = len(self.prefix) - _PREFIX_CUT, _SUFFIX_CUT - len(self.suffix)
+        texts = [part[head:tail] for part in data[_PREFIX_CUT:-_SUFFIX_CUT].split(self._seam)]
+        joined = b"\n".join(texts)
+        more = joined.translate(None, _ORDINARY)
+        breaks = more.count(b"\n")
+        if breaks != len(texts) - 1 or self._joint.join(texts) != inner:
+            return None
+        return texts if _is_text(joined, more[breaks:], _TEXTS) else None
 
     def chunk(self, text: bytes) -> TextChunk:
         """One chunk of this mould; `text` is spelt as JSON."""
@@ -95,8 +97,21 @@ class Mould:
         return {**self.sample, "choices": [{**choice, "delta": {**choice["delta"], self.field: text}}]}
 
 
-class TextChunk(Chunk):
-    """A chunk that carries `text` in one field of one choice, and nothing else. Its payload is made when asked for."""
+def _is_text(text: bytes, more: bytes, pattern: re.Pattern[bytes]) -> bool:
+    """Is it the inside of a JSON string? `more` is what is not ordinary in it."""
+    if more and pattern.fullmatch(text) is None:
+        return False
+    if text.isascii():
+        return True
+    try:
+        text.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+class TextChunk(LazyChunk):
+    """A provider's chunk that came out of a mould."""
 
     __slots__ = ("mould", "text")
 
@@ -105,11 +120,8 @@ class TextChunk(Chunk):
         self.text = text
         self.raw = raw
 
-    def __getattr__(self, name: str) -> Any:
-        if name != "payload":
-            raise AttributeError(name)
-        self.payload = self.mould.payload(self.text)
-        return self.payload
+    def make_payload(self) -> JsonObject:
+        return self.mould.payload(self.text)
 
 
 class Candidate:
@@ -157,8 +169,8 @@ class Template:
         return self._before + dumps(text)[1:-1] + self._after
 
 
-class TemplateChunk(Chunk):
-    """A chunk written by a template. Its payload is made when asked for."""
+class TemplateChunk(LazyChunk):
+    """A chunk of our own, written by a template."""
 
     __slots__ = ("template", "text")
 
@@ -170,11 +182,8 @@ class TemplateChunk(Chunk):
     def encode(self) -> bytes:
         return self.template.write(self.text)
 
-    def __getattr__(self, name: str) -> Any:
-        if name != "payload":
-            raise AttributeError(name)
-        self.payload = self.template.make(self.text)
-        return self.payload
+    def make_payload(self) -> JsonObject:
+        return self.template.make(self.text)
 
 
 def text_place(payload: JsonObject) -> tuple[str, int] | None:

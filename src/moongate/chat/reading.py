@@ -63,7 +63,7 @@ def refusal_of(payload: JsonObject) -> UpstreamRefused:
 class EventReader:
     """Bytes of server-sent events → items, and stretches where chunks differ in nothing but their text."""
 
-    __slots__ = ("_candidate", "_decoder", "_mould", "_pause", "_refusals", "_source")
+    __slots__ = ("_candidate", "_decoder", "_mould", "_pause", "_source", "refusals")
 
     def __init__(self, decoder: SseDecoder) -> None:
         self._decoder = decoder
@@ -71,7 +71,7 @@ class EventReader:
         self._mould: Mould | None = None
         self._source: Mould | None = None  # what the last stretch came out of
         self._pause = 0  # for so many reads no stretch is tried, because the last ones were refused
-        self._refusals = 0
+        self.refusals = 0  # since a stretch was accepted
 
     @property
     def overflow(self) -> bool:
@@ -82,11 +82,8 @@ class EventReader:
         mould = self._mould
         if mould is None or self._pause or self._decoder.waiting:
             return None
-        found = mould.texts(data)
-        if found is None or found[1] != len(data):
-            return None
         self._source = mould
-        return mould.stretch(data, found[0])
+        return mould.whole(data)
 
     def feed(self, data: bytes) -> list[Item | Stretch]:
         mould, decoder = self._mould, self._decoder
@@ -96,32 +93,27 @@ class EventReader:
             if decoder.waiting > _LONGEST_WAIT or b"\n" not in data:
                 return self._read(data)
             data = decoder.take() + data
-        found = mould.texts(data)
-        if found is None:
+        if not data.startswith(mould.prefix):
             return self._read(data)
-        texts, end = found
-        items: list[Item | Stretch]
+        stretch = mould.whole(data) or mould.leading(data)
+        if stretch is None:
+            return self._read(data)
+        self._source = mould
+        items: list[Item | Stretch] = [stretch]
         if self._pause:
             self._pause -= 1
-            items = [mould.chunk(text) for text in texts]
-        else:
-            self._source = mould
-            items = [mould.stretch(data[:end], texts)]
-        if end < len(data):
-            items += self._read(data[end:])
+            items = [mould.chunk(text) for text in stretch.texts]
+        if len(stretch.raw) < len(data):
+            items += self._read(data[len(stretch.raw) :])
         return items
 
     def close(self) -> list[Item]:
         return [item_of(frame) for frame in self._decoder.close()]
 
-    def accepted(self) -> None:
-        """The stretch left in one piece."""
-        self._refusals = 0
-
     def refused(self, stretch: Stretch) -> list[Item]:
         """The chunks of a stretch that may not leave in one piece. Refusals that repeat are worth a pause."""
-        self._pause = (1 << self._refusals) - 1
-        self._refusals = min(self._refusals + 1, _MOST_REFUSALS)
+        self._pause = (1 << self.refusals) - 1
+        self.refusals = min(self.refusals + 1, _MOST_REFUSALS)
         assert self._source is not None
         return [self._source.chunk(text) for text in stretch.texts]
 

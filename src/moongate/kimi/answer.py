@@ -7,7 +7,6 @@ from typing import Any
 from moongate.chat.contracts import Note
 from moongate.kimi.arguments import repaired
 from moongate.kimi.family import ModelFacts
-from moongate.kimi.ids import plain_tool_name
 from moongate.kimi.k2 import K2Parser
 from moongate.kimi.k3 import K3Parser
 from moongate.kimi.markers import K2Markers
@@ -28,6 +27,7 @@ class Answer:
         "names",
         "notes",
         "offer",
+        "only_ids",
         "options",
         "renames",
         "tokens",
@@ -39,7 +39,7 @@ class Answer:
         model: ModelFacts,
         prepared: Prepared,
         tokens: tuple[str, ...],
-        gate: tuple[bytes, ...] | None,
+        gate: bytes | None,
     ) -> None:
         self.options = options
         self.ledger = prepared.ledger
@@ -50,6 +50,8 @@ class Answer:
         self.gate = gate
         self.renames = bool(prepared.names.renamed)
         self.mends_calls = self.ledger.active or options.manual_tool_parsing or self.renames
+        # Of a usual native call in a whole answer nothing is looked at but its id.
+        self.only_ids = not (self.renames or options.manual_tool_parsing or options.repair_arguments)
         self._model = model
 
     def note(self, kind: str, where: str, before: Any = None, after: Any = None) -> None:
@@ -70,24 +72,6 @@ class Answer:
         self.note("markers_seen", where, marker)
         self.tokens = ()
 
-    def shown_name(self, name: str, where: str) -> str:
-        """The name of a native call as the client knows it (sections 3.10 and 10)."""
-        shown = self.names.original(name) if self.renames else name
-        if self.ledger.active:
-            shown = plain_tool_name(shown, self.offer.tools)
-        if shown != name:
-            self.note("tool_name", f"{where}.function.name", name, shown)
-        return shown
-
-    def shown_id(self, given: str) -> str:
-        """The id of a call with the name that the client knows in it."""
-        return self.names.original_id(given, self.options.id_prefix) if self.renames else given
-
-    def mended_arguments(self, text: str, where: str) -> str:
-        """The arguments of a whole native call, repaired if that is asked for (section 5.6)."""
-        if not self.options.repair_arguments:
-            return text
-        mended = repaired(text, K2Markers.of(self.options.tool_tokens).arguments)
-        if mended != text:
-            self.note("arguments", f"{where}.function.arguments", text, mended)
-        return mended
+    def mended_arguments(self, text: str) -> str:
+        """The arguments of a whole native call, repaired (section 5.6)."""
+        return repaired(text, K2Markers.of(self.options.tool_tokens).arguments)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from operator import is_
 from typing import Any
 
-from moongate.chat.grouping import CallSlot, Grouping, arguments_text, call_index, function_of
+from moongate.chat.contracts import Note
+from moongate.chat.grouping import CallSlot, Grouping, arguments_text, call_index, function_of, text_of
 from moongate.kimi.answer import Answer
 from moongate.kimi.beside import NativeCalls
-from moongate.kimi.ids import Ledger
+from moongate.kimi.ids import Ledger, plain_tool_name
 from moongate.payload import JsonObject
 
 
 class Call(CallSlot):
     """One call. What came is in `given`, `name` and `parts`; what the client sees is in the rest."""
 
-    __slots__ = ("held", "id", "index", "shown")
+    __slots__ = ("held", "id", "index", "noted", "shown")
 
     def __init__(self) -> None:
         super().__init__()
@@ -22,6 +24,7 @@ class Call(CallSlot):
         self.id: str | None = None  # None: the client does not know of it yet
         self.shown = ""
         self.held: JsonObject = {}  # what waits for the name
+        self.noted = False  # that later deltas are mended
 
     def told(self) -> JsonObject:
         """The whole call."""
@@ -32,18 +35,28 @@ class Call(CallSlot):
 class Calls:
     """All calls of one choice, native ones and those read from markers."""
 
-    __slots__ = ("_answer", "_grouping", "_ledger", "_native", "_next", "_used", "all", "present", "where")
+    __slots__ = (
+        *("_active", "_answer", "_choice", "_grouping", "_ledger", "_native", "_next", "_only_ids", "_used"),
+        *("all", "present"),
+    )
 
     def __init__(self, answer: Answer, choice: int) -> None:
-        self.where = f"choices[{choice}].message.tool_calls"
         self.present = False
-        self.all: list[Call] = []  # in order of appearance
+        self.all: list[Call] = []  # of a stream, in order of appearance
         self._answer = answer
-        self._grouping = Grouping(Call)
+        self._active = answer.ledger.active  # section 3 is on
+        self._only_ids = answer.only_ids
+        self._choice = choice
+        self._grouping: Grouping[Call] | None = None
         self._ledger: Ledger | None = None
-        self._native = NativeCalls()
+        self._native: NativeCalls | None = None
         self._used: set[int] = set()
         self._next = 0
+
+    def note(self, kind: str, call: int, member: str, before: Any, after: Any) -> None:
+        """A note about one member of one call."""
+        where = f"choices[{self._choice}].message.tool_calls[{call}]{member}"
+        self._answer.notes.append(Note(kind, where, before, after))
 
     # Streams
 
@@ -53,48 +66,54 @@ class Calls:
         answer = self._answer
         if not answer.mends_calls and not answer.options.assemble_tool_deltas:
             return entries
-        left = [self._delta(entry) if isinstance(entry, dict) else entry for entry in entries]
-        if not answer.mends_calls or all(new is old for new, old in zip(left, entries, strict=True)):
+        if self._grouping is None:
+            self._grouping = Grouping(Call)
+        route = self._grouping.route
+        left = [self._delta(route(entry), entry) if isinstance(entry, dict) else entry for entry in entries]
+        if not answer.mends_calls or all(map(is_, left, entries)):
             return entries
         return [entry for entry in left if entry is not None]
 
-    def _delta(self, entry: JsonObject) -> JsonObject | None:
+    def _delta(self, call: Call, entry: JsonObject) -> JsonObject | None:
         """The delta as it leaves; None if it waits for the name of its call."""
-        call = self._grouping.route(entry)
         if call.fresh:
             self._number(call, call_index(entry))
         if call.id is not None:
             left = self._later(call, entry)
-        elif call.name or not self._answer.ledger.active:
+        elif call.name or not self._active:
             left = self._first(call, _released(call, entry) if call.held else entry)
         else:
             call.held = _merged(call.held, entry)
             return None
         if self._answer.options.manual_tool_parsing:
-            self._native.saw(call.shown, call)
+            self._saw(call)
         return left
 
     def _first(self, call: Call, entry: JsonObject) -> JsonObject:
         """The delta that tells the client of the call."""
-        where = f"{self.where}[{len(self.all) - 1}]"
         function = function_of(entry)
-        changes = self._identity(call, entry, where)
+        call.shown = self._shown(call.name, call.index)
+        call.id, changes = self._identity(entry, call.given, call.shown, call.index)
         if call.index != call_index(entry):
             changes["index"] = call.index
-            self._answer.note("stream_shape", f"{where}.index", entry.get("index"), call.index)
-        inner = {} if call.shown == (function.get("name") or "") else {"name": call.shown}
-        inner.update(self._arguments(function, where))
+            self.note("stream_shape", call.index, ".index", entry.get("index"), call.index)
+        inner = self._arguments(function, call.index)
+        if call.shown != (function.get("name") or ""):
+            inner["name"] = call.shown
         return _changed(entry, changes, function, inner)
 
     def _later(self, call: Call, entry: JsonObject) -> JsonObject:
         """A delta of a call that the client knows: no id, and no second name."""
-        function = function_of(entry)
-        inner = self._arguments(function, self.where)
-        active = self._answer.ledger.active
+        function, active = function_of(entry), self._active
+        name = function.get("name")
+        extra_name = bool(name) and (self._answer.renames or (active and name != call.name))
         extra_id = active and bool(entry.get("id"))
-        extra_name = bool(function.get("name")) and (self._answer.renames or (active and function["name"] != call.name))
+        inner = self._arguments(function, call.index)
         if not (extra_id or extra_name or inner or call.index != call_index(entry)):
             return entry
+        if not call.noted:
+            call.noted = True
+            self.note("stream_shape", call.index, "", entry.get("id") or name, None)
         left = {key: value for key, value in entry.items() if value or key not in ("id", "type")}
         if active:
             left.pop("id", None)
@@ -106,7 +125,7 @@ class Calls:
 
     def unfinished(self) -> list[JsonObject]:
         """Deltas without which the choice cannot end: calls whose name never came, calls without arguments."""
-        if not self._answer.ledger.active:
+        if self._grouping is None or not self._active:
             return []
         left: list[JsonObject] = []
         for call in self._grouping.slots:
@@ -114,7 +133,7 @@ class Calls:
                 left.append(self._first(call, _released(call, {})))
             if not call.parts:
                 call.parts.append("{}")
-                self._answer.note("arguments", self.where, "", "{}")
+                self.note("arguments", call.index, ".function.arguments", "", "{}")
                 left.append({"index": call.index, "function": {"arguments": "{}"}})
         return left
 
@@ -123,59 +142,81 @@ class Calls:
     def whole(self, entries: list[Any]) -> list[Any]:
         """The native calls of a whole answer; the same list if nothing changed."""
         self.present = bool(entries)
+        self._next = len(entries)
         if not self._answer.mends_calls and not self._answer.options.repair_arguments:
             return entries
-        left = [self._whole(entry) if isinstance(entry, dict) else entry for entry in entries]
-        return entries if all(new is old for new, old in zip(left, entries, strict=True)) else left
+        left = [self._whole(entry, at) if isinstance(entry, dict) else entry for at, entry in enumerate(entries)]
+        return entries if all(map(is_, left, entries)) else left
 
-    def _whole(self, entry: JsonObject) -> JsonObject:
-        call = Call()
-        where = f"{self.where}[{len(self.all)}]"
-        self._number(call, None)
+    def _whole(self, entry: JsonObject, at: int) -> JsonObject:
+        if self._only_ids and _is_usual(entry):
+            given = entry.get("id")
+            final = self._claim(text_of(given), entry["function"]["name"])
+            if final == given:
+                return entry
+            self.note("id", at, ".id", given, final)
+            return {**entry, "id": final}
         function = function_of(entry)
-        call.given, call.name = _text(entry.get("id")), _text(function.get("name"))
-        changes = self._identity(call, entry, where)
-        inner = {} if call.shown == (function.get("name") or "") else {"name": call.shown}
-        inner.update(self._arguments(function, where))
-        if self._answer.ledger.active and not inner.get("arguments", function.get("arguments")):
-            inner["arguments"] = "{}"
-            self._answer.note("arguments", f"{where}.function.arguments", function.get("arguments"), "{}")
+        name = text_of(function.get("name"))
+        shown = self._shown(name, at)
+        _, changes = self._identity(entry, text_of(entry.get("id")), shown, at)
+        inner = self._arguments(function, at)
+        if shown != name:
+            inner["name"] = shown
         text = inner.get("arguments", function.get("arguments"))
-        if isinstance(text, str):
-            mended = self._answer.mended_arguments(text, where)
+        options = self._answer.options
+        if self._active and not text:
+            inner["arguments"] = "{}"
+            self.note("arguments", at, ".function.arguments", text, "{}")
+        elif options.repair_arguments and isinstance(text, str):
+            mended = self._answer.mended_arguments(text)
             if mended != text:
-                inner["arguments"] = text = mended
-            call.parts.append(text)
-        if self._answer.options.manual_tool_parsing:
-            self._native.saw(call.shown, call)
+                inner["arguments"] = mended
+                self.note("arguments", at, ".function.arguments", text, mended)
+        if options.manual_tool_parsing:
+            call = Call()
+            call.shown = shown
+            call.parts.append(text_of(inner.get("arguments", text)))
+            self._saw(call)
         return _changed(entry, changes, function, inner)
 
     # Both
 
-    def _identity(self, call: Call, entry: JsonObject, where: str) -> JsonObject:
-        """Settle the name and the id of a call, and say which members of its entry change."""
+    def _shown(self, name: str, at: int) -> str:
+        """The name of a native call as the client knows it (sections 3.10 and 10)."""
         answer = self._answer
-        call.shown = answer.shown_name(call.name, where)
-        given = answer.shown_id(call.given)
-        changes: JsonObject = {}
-        call.id = self._claim(given, call.shown)
-        if call.id != _text(entry.get("id")):
-            changes["id"] = call.id
-            answer.note("id", f"{where}.id", entry.get("id"), call.id)
-        if answer.ledger.active and not entry.get("type"):
-            changes["type"] = "function"
-        return changes
+        shown = answer.names.original(name) if answer.renames else name
+        if self._active and shown.startswith("functions"):
+            shown = plain_tool_name(shown, answer.offer.tools)
+        if shown != name:
+            self.note("tool_name", at, ".function.name", name, shown)
+        return shown
 
-    def _arguments(self, function: JsonObject, where: str) -> JsonObject:
+    def _identity(self, entry: JsonObject, given: str, name: str, at: int) -> tuple[str, JsonObject]:
+        """The id of a native call, and which members of its entry change."""
+        changes: JsonObject = {}
+        final = self._claim(given, name)
+        if final != text_of(entry.get("id")):
+            changes["id"] = final
+            self.note("id", at, ".id", entry.get("id"), final)
+        if self._active and not entry.get("type"):
+            changes["type"] = "function"
+            self.note("stream_shape", at, ".type", entry.get("type"), "function")
+        return final, changes
+
+    def _arguments(self, function: JsonObject, at: int) -> JsonObject:
         arguments = function.get("arguments")
-        if arguments is None or isinstance(arguments, str) or not self._answer.ledger.active:
+        if arguments is None or isinstance(arguments, str) or not self._active:
             return {}
         text = arguments_text(arguments)
-        self._answer.note("arguments", f"{where}.function.arguments", arguments, text)
+        self.note("arguments", at, ".function.arguments", arguments, text)
         return {"arguments": text}
 
     def _claim(self, given: str, name: str) -> str:
-        if not self._answer.ledger.active:
+        """The id that the client sees, for one with the name in it that the host knows."""
+        if self._answer.renames:
+            given = self._answer.names.original_id(given, self._answer.options.id_prefix)
+        if not self._active:
             return given
         if self._ledger is None:
             self._ledger = self._answer.ledger.fork()
@@ -183,19 +224,27 @@ class Calls:
 
     def _number(self, call: Call, index: int | None) -> None:
         """The call's place: its own index if that is free, else the next one."""
-        call.index = self._next if index is None or index in self._used else index
-        self._used.add(call.index)
-        self._next = max(self._next, call.index + 1)
+        if index is None or index in self._used:
+            index = self._next
+        call.index = index
+        self._used.add(index)
+        if index >= self._next:
+            self._next = index + 1
         self.all.append(call)
 
     # Markers
 
+    def _saw(self, call: Call) -> None:
+        if self._native is None:
+            self._native = NativeCalls()
+        self._native.saw(call.shown, call)
+
     def may_repeat(self, name: str) -> bool:
         """May a call of this name, read from markers, turn out to be one that came natively?"""
-        return self._native.has_name(self._answer.names.original(name))
+        return self._native is not None and self._native.has_name(self._answer.names.original(name))
 
     def repeats(self, name: str, arguments: str) -> bool:
-        return self._native.has(self._answer.names.original(name), arguments)
+        return self._native is not None and self._native.has(self._answer.names.original(name), arguments)
 
     def open(self, given: str, name: str) -> Call:
         """A call that was read from markers."""
@@ -204,13 +253,18 @@ class Calls:
         self._number(call, None)
         call.shown = self._answer.names.original(name)
         # A grammar without ids, and nobody to make them: a call without an id is of no use to a client.
-        call.id = self._claim(self._answer.shown_id(given), call.shown) or f"{call.shown}_{call.index}"
-        self._answer.note("markers_parsed", f"{self.where}[{len(self.all) - 1}]", given, call.id)
+        call.id = self._claim(given, call.shown) or f"{call.shown}_{call.index}"
+        self.note("markers_parsed", call.index, "", given, call.id)
         return call
 
 
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
+def _is_usual(entry: JsonObject) -> bool:
+    """Is it a call with nothing in it that could be wrong but the id?"""
+    function = entry.get("function")
+    if type(function) is not dict or not entry.get("type"):
+        return False
+    name, arguments = function.get("name"), function.get("arguments")
+    return type(name) is str and not name.startswith("functions") and type(arguments) is str and arguments != ""
 
 
 def _merged(held: JsonObject, entry: JsonObject) -> JsonObject:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import replace
+from itertools import groupby
 from typing import Final, assert_never
 
 from moongate.kimi.answer import Answer
@@ -37,12 +38,14 @@ class ChoiceState:
     def texts(self, message: JsonObject) -> list[tuple[Channel, str]]:
         """The texts of a delta or message, reasoning first."""
         found: list[tuple[Channel, str]] = []
-        names = [name for name in REASONING_FIELDS if message.get(name) and isinstance(message[name], str)]
-        if names:
+        first, second = message.get("reasoning_content"), message.get("reasoning")
+        if first and isinstance(first, str):
             # Hosts that are renaming the field send the same text under both names.
-            same = message[names[0]] == message[names[-1]]
-            self.fields = tuple(names) if same else (names[0],)
-            found.append(("reasoning", message[names[0]]))
+            self.fields = REASONING_FIELDS if second == first else ("reasoning_content",)
+            found.append(("reasoning", first))
+        elif second and isinstance(second, str):
+            self.fields = ("reasoning",)
+            found.append(("reasoning", second))
         content = message.get("content")
         if content and isinstance(content, str):
             found.append(("content", content))
@@ -50,64 +53,68 @@ class ChoiceState:
 
     def is_watching(self, channel: Channel) -> bool:
         """Did the text of this field end in what may become a marker?"""
-        watch = self._watches.get(channel)
-        return watch is not None and watch.pending
+        return bool(self._watches) and channel in self._watches and self._watches[channel].pending
 
     def watch(self, channel: Channel, text: str) -> None:
         """Markers that nobody parses are told of, once."""
-        tokens = self.answer.tokens
-        if not tokens:
-            return
-        if channel not in self._watches:
-            self._watches[channel] = MarkerWatch(tokens)
-        marker = self._watches[channel].find(text)
+        watch = self._watches.get(channel)
+        if watch is None:
+            tokens, gate = self.answer.tokens, self.answer.gate
+            if not tokens or (gate == b"<" and "<" not in text):  # nearly always
+                return
+            watch = self._watches[channel] = MarkerWatch(tokens)
+        marker = watch.find(text) if self.answer.tokens else None
         if marker is not None:
             self.answer.marker_seen(f"choices[{self.index}].message.{channel}", marker)
 
-    def told(self, pieces: list[Piece]) -> Iterator[Told]:
+    def told(self, pieces: list[Piece]) -> list[Told]:
         """What the client is told of what the parser read."""
-        for piece in _merged(pieces):
+        told: list[Told] = []
+        for piece in pieces if len(pieces) == 1 else merged(pieces):
             match piece:
+                case CallArguments(text):
+                    told += self._say(text)
                 case Text():
-                    yield piece
+                    told.append(piece)
                 case CallOpened(given, name):
                     self._open = _OpenCall(given, name)
                     if not self.calls.may_repeat(name):
-                        yield self._begin(self._open)
-                case CallArguments(text):
-                    yield from self._say(text)
+                        told.append(self._begin(self._open))
                 case CallClosed(cut):
                     self.cut = self.cut or cut
-                    yield from self._close()
+                    told += self._close()
                 case Dropped(text, why):
                     self.answer.note("markers_parsed", f"choices[{self.index}].message", text, why)
                 case _:
                     assert_never(piece)
+        return told
 
     def _begin(self, opened: _OpenCall) -> Call:
         opened.call = self.calls.open(opened.given, opened.name)
         return opened.call
 
-    def _say(self, text: str) -> Iterator[Told]:
-        opened = self._open
-        if opened is not None and opened.call is not None:
-            opened.call.parts.append(text)
-            yield opened.call, text
-        elif opened is not None:
-            opened.held.append(text)
+    def _say(self, text: str) -> tuple[Told, ...]:
+        assert self._open is not None  # arguments belong to a call
+        call = self._open.call
+        if call is None:
+            self._open.held.append(text)
+            return ()
+        call.parts.append(text)
+        return ((call, text),)
 
-    def _close(self) -> Iterator[Told]:
+    def _close(self) -> tuple[Told, ...]:
         opened, self._open = self._open, None
-        if opened is None or opened.call is not None:
-            return
+        assert opened is not None
+        if opened.call is not None:
+            return ()
         arguments = "".join(opened.held)
         if self.calls.repeats(opened.name, arguments):
-            self.answer.note("markers_parsed", self.calls.where, opened.given, "the same call came natively")
-            return
+            where = f"choices[{self.index}].message"
+            self.answer.note("markers_parsed", where, opened.given, "the same call came natively")
+            return ()
         call = self._begin(opened)
-        yield call
         call.parts.append(arguments)
-        yield call, arguments
+        return (call, (call, arguments))
 
     def finish_reason(self, reason: str | None) -> str | None:
         """The finish reason that the client sees for the one that came."""
@@ -132,34 +139,19 @@ class _OpenCall:
         self.held: list[str] = []
 
 
-def _merged(pieces: list[Piece]) -> Iterator[Piece]:
-    """Neighbouring pieces of the same text, as one."""
-    run: list[str] = []
-    last: Text | CallArguments | None = None
-    for piece in pieces:
-        if isinstance(piece, Text | CallArguments):
-            if last is not None and _goes_on(last, piece):
-                run.append(piece.text)
-                continue
-            if last is not None:
-                yield _with_text(last, run)
-            last, run = piece, [piece.text]
-        else:
-            if last is not None:
-                yield _with_text(last, run)
-                last = None
-            yield piece
-    if last is not None:
-        yield _with_text(last, run)
+def merged(pieces: list[Piece]) -> list[Piece]:
+    """The pieces, with neighbours that go on with the same text as one."""
+    left: list[Piece] = []
+    for kind, group in groupby(pieces, _kind):
+        run = list(group)
+        if kind is not None and len(run) > 1:
+            run = [replace(run[0], text="".join(piece.text for piece in run))]  # type: ignore[arg-type, union-attr]
+        left += run
+    return left
 
 
-def _goes_on(last: Text | CallArguments, piece: Text | CallArguments) -> bool:
-    if isinstance(last, Text):
-        return isinstance(piece, Text) and piece.channel == last.channel
-    return isinstance(piece, CallArguments)
-
-
-def _with_text(piece: Text | CallArguments, run: list[str]) -> Text | CallArguments:
-    if len(run) == 1:
-        return piece
-    return Text(piece.channel, "".join(run)) if isinstance(piece, Text) else CallArguments("".join(run))
+def _kind(piece: Piece) -> str | None:
+    """What text a piece goes on with; None for one that is more than text."""
+    if isinstance(piece, CallArguments):
+        return "arguments"
+    return piece.channel if isinstance(piece, Text) else None

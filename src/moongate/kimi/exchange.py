@@ -89,15 +89,27 @@ class KimiExchange:
         choices = payload.get("choices")
         if not isinstance(choices, list):
             return (chunk,)
+        if len(choices) == 1 and isinstance(choices[0], dict):
+            choice = choices[0]
+            told = self._choice(choice_index(choice, 0)).feed(choice)
+            if len(told) == 1:
+                if told[0] is not choice:
+                    payload = {**payload, "choices": told}
+                return (chunk,) if payload is chunk.payload else (Chunk.of(payload),)
+            return self._several(payload, [told])
         left = [
             self._choice(choice_index(choice, at)).feed(choice) if isinstance(choice, dict) else [choice]
             for at, choice in enumerate(choices)
         ]
-        if all(len(each) == 1 for each in left):
-            told = [each[0] for each in left]
-            if all(map(is_, told, choices)):
-                return (chunk,) if payload is chunk.payload else (Chunk.of(payload),)
-            return (Chunk.of({**payload, "choices": told}),)
+        if not all(len(each) == 1 for each in left):
+            return self._several(payload, left)
+        told = [each[0] for each in left]
+        if not all(map(is_, told, choices)):
+            payload = {**payload, "choices": told}
+        return (chunk,) if payload is chunk.payload else (Chunk.of(payload),)
+
+    def _several(self, payload: JsonObject, left: list[list[JsonObject]]) -> Sequence[Item]:
+        """Another number of chunks than came: each choice object in its own; the usage is told once, at the end."""
         chunks = [Chunk.of({**payload, "choices": [each]}) for several in left for each in several]
         if not chunks:
             needless = all(value is None for name, value in payload.items() if name not in _NEEDLESS)

@@ -27,15 +27,11 @@ class StreamedChoice(ChoiceState):
     def plain(self, field: str, text: bytes) -> bool:
         """May these texts of one field leave as they came? See `Exchange.plain`."""
         gate = self.answer.gate
-        if gate is None:
+        if gate is None or (gate in text if len(gate) == 1 else text.translate(None, gate) != text):
             return False
-        for first in gate:
-            if first in text:
-                return False
-        channel: Channel = "content" if field == "content" else "reasoning"
         if self.parser is not None and not self.finished:
-            return self.parser.idle_for(channel)
-        return not self.is_watching(channel)
+            return self.parser.idle_for("content" if field == "content" else "reasoning")
+        return not self.is_watching("content" if field == "content" else "reasoning")
 
     def feed(self, choice: JsonObject) -> list[JsonObject]:
         """What leaves for this choice of a chunk."""
@@ -53,7 +49,7 @@ class StreamedChoice(ChoiceState):
         if self.parser is not None and not self.finished:
             pieces = self.parser.feed(channel, text)
             if not _is_same(pieces, channel, text):
-                told = list(self.told(pieces))
+                told = self.told(pieces)
                 for each in told:
                     if isinstance(each, Text):
                         self._remember(each.channel, each.text)

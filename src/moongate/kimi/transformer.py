@@ -32,7 +32,7 @@ class KimiTransformer:
     host: HostFacts | None = None
     _facts: tuple[ModelFacts, HostFacts] = field(init=False, repr=False, compare=False)
     _tokens: tuple[str, ...] = field(init=False, repr=False, compare=False)
-    _gate: tuple[bytes, ...] | None = field(init=False, repr=False, compare=False)
+    _gate: bytes | None = field(init=False, repr=False, compare=False)
     _cache: SchemaCache = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -11,14 +11,19 @@ from moongate.payload import JsonObject
 def lift_usage(payload: JsonObject, notes: list[Note]) -> JsonObject:
     """The answer or chunk with its usage at the top; the same object if there is nothing to do."""
     usage = payload.get("usage")
-    choices = payload.get("choices")
-    if usage is None and isinstance(choices, list):
-        places = [at for at, choice in enumerate(choices) if isinstance(choice, dict) and choice.get("usage")]
-        if places:
-            usage = choices[places[-1]]["usage"]
-            notes.append(Note("usage", f"choices[{places[-1]}].usage", usage, "usage"))
-            lifted = [_without_usage(choice) if at in places else choice for at, choice in enumerate(choices)]
-            payload = {**payload, "choices": lifted, "usage": usage}
+    if usage is None:
+        choices = payload.get("choices")
+        if not isinstance(choices, list):
+            return payload
+        place = None
+        for at, choice in enumerate(choices):
+            if isinstance(choice, dict) and choice.get("usage"):
+                place = at
+        if place is None:
+            return payload
+        usage = choices[place]["usage"]
+        notes.append(Note("usage", f"choices[{place}].usage", usage, "usage"))
+        payload = {**payload, "choices": [_without_usage(choice) for choice in choices], "usage": usage}
     cached = with_cached_tokens(usage)
     if cached is not usage:
         notes.append(Note("usage", "usage.prompt_tokens_details.cached_tokens", None, cached["cached_tokens"]))
@@ -26,7 +31,9 @@ def lift_usage(payload: JsonObject, notes: list[Note]) -> JsonObject:
     return payload
 
 
-def _without_usage(choice: JsonObject) -> JsonObject:
+def _without_usage(choice: Any) -> Any:
+    if not isinstance(choice, dict) or not choice.get("usage"):
+        return choice
     return {name: value for name, value in choice.items() if name != "usage"}
 
 

@@ -55,7 +55,7 @@ def watched_tokens(family: str, tokens: ToolTokens) -> tuple[str, ...]:
     )
 
 
-def gate_of(tokens: Iterable[str]) -> tuple[bytes, ...] | None:
+def gate_of(tokens: Iterable[str]) -> bytes | None:
     """Bytes one of which is in the JSON spelling of any text that has a piece of these markers or a tag in it.
 
     None if there are no such bytes, because a marker begins with a character that JSON may spell in several ways.
@@ -63,4 +63,4 @@ def gate_of(tokens: Iterable[str]) -> tuple[bytes, ...] | None:
     firsts = {"<", *(token[0] for token in tokens)}
     if any(not " " <= char <= "~" or char in '"\\/' for char in firsts):
         return None
-    return tuple(char.encode("ascii") for char in sorted(firsts))
+    return "".join(sorted(firsts)).encode("ascii")

@@ -9,9 +9,10 @@ from moongate.chat.contracts import Exchange
 from moongate.chat.items import Chunk, Done, Failure, Item, Stretch
 from moongate.chat.progress import Progress
 from moongate.errors import BadUpstream
-from moongate.payload import JsonObject
+from moongate.payload import JsonObject, object_of
 from moongate.pipeline.upstream import Document, Upstream
 from moongate.wire.frames import DOCUMENT_LIMIT
+from moongate.wire.framing import framing_of
 
 
 def read_reply(exchange: Exchange, data: bytes, content_type: str) -> JsonObject:
@@ -23,6 +24,10 @@ def read_reply(exchange: Exchange, data: bytes, content_type: str) -> JsonObject
     >>> read_reply(exchange, data, "application/json")
     {'choices': [{'message': {'content': 'Ho'}, 'finish_reason': 'stop'}]}
     """
+    if data[:1] == b"{" and framing_of(content_type, b"{") == "document" and len(data) <= DOCUMENT_LIMIT:
+        parsed = object_of(data)
+        if parsed is not None:
+            return exchange.reply(parsed if not parsed.get("error") else Document(parsed).body())
     upstream = Upstream(content_type, DOCUMENT_LIMIT)
     items = upstream.feed(data)
     last = upstream.close()

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from moongate.chat.contracts import Encoder, Exchange
-from moongate.chat.items import Chunk, Done, Failure, Item, Stretch
+from moongate.chat.items import Chunk, Done, Failure, Item, LazyChunk, Stretch
 from moongate.chat.progress import Progress
+from moongate.chat.reading import EventReader
 from moongate.chat.replay import chunks_of
 from moongate.dialects.openai_chat import ChatEncoder
 from moongate.errors import BadUpstream, GatewayError
@@ -53,18 +54,18 @@ class Session:
         """What leaves for these bytes."""
         if self.finished:
             return b""
-        upstream = self._upstream
-        stretch = upstream.stretch(data)
-        if stretch is not None:
-            if self._exchange.plain(stretch):
-                upstream.accepted()
-                return self._encoder.plain(stretch)
-            out = self._run(upstream.refused(stretch))
-            return out[0] if len(out) == 1 else b"".join(out)
-        out = self._run(upstream.feed(data))
-        if upstream.overflow and not self.finished:
+        events = self._upstream.events
+        if events is not None:
+            stretch = events.stretch(data)
+            if stretch is not None:
+                if self._exchange.plain(stretch):
+                    events.refusals = 0
+                    return self._encoder.plain(stretch)
+                return b"".join(self._run(events.refused(stretch)))
+        out = self._run(self._upstream.feed(data))
+        if self._upstream.overflow and not self.finished:
             out.append(self._fail(BadUpstream(_TOO_LARGE)))
-        return out[0] if len(out) == 1 else b"".join(out)
+        return b"".join(out)
 
     def close(self) -> bytes:
         """What leaves at the end of the answer's bytes: it is whole, or it is an error."""
@@ -87,10 +88,12 @@ class Session:
         out: list[bytes] = []
         for item in items:
             if type(item) is Stretch:
-                out += self._stretch(item)
+                assert self._upstream.events is not None  # where stretches come from
+                out += self._stretch(item, self._upstream.events)
             elif isinstance(item, Chunk):
-                self.started = True
-                self._progress.saw(item.payload)
+                if not isinstance(item, LazyChunk):  # its choice was seen before
+                    self.started = True
+                    self._progress.saw(item.payload)
                 self._write(self._fed(item), out)
             elif isinstance(item, Done):
                 out += self._end(item) if self._progress.began else [self._fail(BadUpstream(_EMPTY))]
@@ -102,11 +105,11 @@ class Session:
                 break
         return out
 
-    def _stretch(self, stretch: Stretch) -> list[bytes]:
+    def _stretch(self, stretch: Stretch, events: EventReader) -> Sequence[bytes]:
         if self._exchange.plain(stretch):
-            self._upstream.accepted()
-            return [self._encoder.plain(stretch)]
-        return self._run(self._upstream.refused(stretch))
+            events.refusals = 0
+            return (self._encoder.plain(stretch),)
+        return self._run(events.refused(stretch))
 
     def _fed(self, item: Item) -> Sequence[Item]:
         try:
@@ -117,9 +120,10 @@ class Session:
     def _write(self, items: Iterable[Item], out: list[bytes]) -> None:
         for item in items:
             if isinstance(item, Chunk):
-                usage = item.payload.get("usage")
-                if isinstance(usage, dict):
-                    self.usage = usage
+                if not isinstance(item, LazyChunk):
+                    usage = item.payload.get("usage")
+                    if isinstance(usage, dict):
+                        self.usage = usage
             elif isinstance(item, Failure):
                 self.started = self.finished = True
                 self.failure = item.error

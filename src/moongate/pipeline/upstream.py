@@ -19,24 +19,27 @@ _BLANKS: Final = b" \t\r\n"
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One whole answer."""
+    """One whole answer: `parsed` is None if it is no JSON object."""
 
-    data: bytes
+    parsed: JsonObject | None
+
+    @classmethod
+    def of(cls, data: bytes) -> Document:
+        return cls(object_of(data.removeprefix(BOM)))
 
     def body(self) -> JsonObject:
         """The answer. Raises the provider's error if it is one, BadUpstream if it is no JSON object."""
-        body = object_of(self.data.removeprefix(BOM))
-        if body is None:
+        if self.parsed is None:
             raise BadUpstream("the provider's answer is not a JSON object")
-        if body.get("error"):
-            raise refusal_of(body)
-        return body
+        if self.parsed.get("error"):
+            raise refusal_of(self.parsed)
+        return self.parsed
 
 
 class Upstream:
     """One answer's bytes. The framing is chosen at the first byte that is not blank."""
 
-    __slots__ = ("_content_type", "_document", "_events", "_head", "_limit", "_lines", "_size", "overflow")
+    __slots__ = ("_content_type", "_document", "_head", "_limit", "_lines", "_size", "events", "overflow")
 
     def __init__(self, content_type: str, limit: int = EVENT_LIMIT) -> None:
         self.overflow = False
@@ -44,18 +47,14 @@ class Upstream:
         self._limit = limit
         self._head: list[bytes] = []  # before the framing is known
         self._size = 0
-        self._events: EventReader | None = None
+        self.events: EventReader | None = None  # if the framing is server-sent events
         self._lines: NdjsonDecoder | None = None
         self._document: list[bytes] | None = None
 
-    def stretch(self, data: bytes) -> Stretch | None:
-        """The whole read as one stretch, which is what most reads are; None if it is not."""
-        return None if self._events is None else self._events.stretch(data)
-
     def feed(self, data: bytes) -> list[Item | Stretch]:
-        if self._events is not None:
-            items = self._events.feed(data)
-            self.overflow = self._events.overflow
+        if self.events is not None:
+            items = self.events.feed(data)
+            self.overflow = self.events.overflow
             return items
         if self._lines is not None:
             frames = self._lines.feed(data)
@@ -70,22 +69,15 @@ class Upstream:
 
     def close(self) -> list[Item] | Document:
         """What the end completes: items of a stream, or the one document that it was."""
-        if self._events is not None:
-            return self._events.close()
+        if self.events is not None:
+            return self.events.close()
         if self._lines is not None:
             return [item_of(frame) for frame in self._lines.close()]
         if self._document is None:
             return []
-        document = Document(b"".join(self._document))
-        return self._as_lines(document) or document
-
-    def accepted(self) -> None:
-        assert self._events is not None
-        self._events.accepted()
-
-    def refused(self, stretch: Stretch) -> list[Item]:
-        assert self._events is not None
-        return self._events.refused(stretch)
+        data = b"".join(self._document)
+        document = Document.of(data)
+        return document if document.parsed is not None else self._as_lines(data) or document
 
     def _choose(self, data: bytes) -> list[Item | Stretch]:
         self._head.append(data)
@@ -100,19 +92,18 @@ class Upstream:
         self._head, self._size = [], 0
         framing = framing_of(self._content_type, first)
         if framing == "sse":
-            self._events = EventReader(SseDecoder(self._limit))
+            self.events = EventReader(SseDecoder(self._limit))
         elif framing == "ndjson":
             self._lines = NdjsonDecoder(self._limit)
         else:
             self._document = []
         return self.feed(head)
 
-    def _as_lines(self, document: Document) -> list[Item]:
+    def _as_lines(self, data: bytes) -> list[Item]:
         """The items of a stream of lines that was labelled as one document; none if it is not that."""
-        first = document.data.partition(b"\n")[0]
-        if object_of(document.data.removeprefix(BOM)) is not None or object_of(first.removeprefix(BOM)) is None:
+        if object_of(data.removeprefix(BOM).partition(b"\n")[0]) is None:
             return []
         lines = NdjsonDecoder(self._limit)
-        frames = [*lines.feed(document.data), *lines.close()]
+        frames = [*lines.feed(data), *lines.close()]
         self.overflow = lines.overflow
         return [item_of(frame) for frame in frames]

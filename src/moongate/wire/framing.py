@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final, Literal
 
 from moongate.wire.frames import EVENT_LIMIT, Decoder
@@ -22,6 +23,7 @@ _BY_TYPE: Final[dict[str, Framing]] = {
 _EVENT_STARTS: Final = b":deir"  # a comment, data, event, id, retry: no JSON text begins with one of these
 
 
+@lru_cache(maxsize=64)
 def declared_framing(content_type: str) -> Framing | None:
     """What a content type promises; None if it says nothing about it. Parameters and case do not matter."""
     name = content_type.partition(";")[0].strip().lower()

@@ -93,21 +93,15 @@ class SseDecoder:
         at = idle = 0  # bytes from `idle` on have no event yet
         for event in events:
             end = at + len(event) + 2
-            if event[:1] == b"\n":
-                event, at = event[1:], at + 1
-            if event[:5] == b"data:" and len(event) > 6:
+            if event.startswith(b"data: ") and b"\n" not in event and len(event) > 6 and end - at <= self._limit:
                 if idle < at:
                     frames.append(Frame(data[idle:at], None))
-                if end - at > self._limit:
-                    self.overflow = True
-                    return frames
-                raw = data[at:end]
-                if event[5] == 32 and b"\n" not in event:
-                    frames.append(Frame(raw, event[6:]))
-                else:
-                    frames.append(_frame(raw, event))
-                idle = end
-            elif event and event != b"data:" and event != b"data: ":
+                frames.append(Frame(data[at:end], event[6:]))
+                at = idle = end
+                continue
+            if event.startswith(b"\n"):
+                event, at = event[1:], at + 1
+            if event and event != b"data:" and event != b"data: ":
                 if idle < at:
                     frames.append(Frame(data[idle:at], None))
                 if end - at > self._limit:
