@@ -148,15 +148,14 @@ def _loads(text: str) -> bool:
 
 
 def _unwrapped(text: str) -> str:
-    """The JSON object inside a JSON string; any other text as it is."""
+    """The JSON object inside a JSON string; any other text as it is. `text` begins with a quote."""
     try:
-        value = payload.loads(text)
+        value: str = payload.loads(text)
     except ValueError:
         return text
-    if isinstance(value, str):
-        for inner in (value, Mender().feed(value)):
-            if payload.object_of(inner) is not None:
-                return inner
+    for inner in (value, Mender().feed(value)):
+        if payload.object_of(inner) is not None:
+            return inner
     return text
 
 

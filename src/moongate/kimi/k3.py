@@ -167,25 +167,27 @@ class K3Lane:
             self._body = name
             return True
         self._end_call()
-        self._drop(TEXTS[tag] + name)
         if name == "call":
             self._begin_call(text)
-        elif name == "tools":
+            return True
+        self._drop(TEXTS[tag] + name)
+        if name == "tools":
             self._visible.after()
         elif name != "message":
             self._visible.turn("reasoning" if name == "think" else "content")
         return True
 
     def _close_element(self, name: str) -> None:
-        if self._body and self._call is not None:
+        if self._call is not None and name in CHILDREN:
             self._call.close()
             self._body = ""
-            return
-        if name not in CHILDREN:
+        elif self._call is not None and name == "call":
             self._end_call()
-        self._drop(TEXTS[CLOSE] + name)
-        if name in ("think", "response"):
-            self._visible.turn("content")
+        else:
+            self._end_call()
+            self._drop(TEXTS[CLOSE] + name)
+            if name in ("think", "response"):
+                self._visible.turn("content")
 
     def _begin_call(self, text: str) -> None:
         name = attributes(text).get("tool", "").strip()
@@ -211,27 +213,26 @@ class K3Lane:
             self._close_element(self._body or tag_name(text))
             self._end_of_text("")
         elif self._call is not None:
-            self._cut()
+            self._cut(self._call)
         else:
             self._say(TEXTS[tag] + text + piece)
 
     def _end_of_text(self, piece: str) -> None:
-        if self._body or (self._call is not None and _OPEN_TEXT.startswith(piece) and len(piece) > 2):
-            self._cut()
-        elif self._call is not None:
-            self._end_call()
-        elif piece:
+        if self._call is None:
             self._say(piece)
+        elif self._body or (len(piece) > len("<|") and _OPEN_TEXT.startswith(piece)):
+            self._cut(self._call)
+        else:
+            self._end_call()
 
-    def _cut(self) -> None:
-        if self._call is not None:
-            self._call.cut()
+    def _cut(self, call: K3Call) -> None:
+        call.cut()
         self._call = None
         self.calling = False
         self._body = ""
 
     def _say(self, text: str) -> None:
-        if self._body and self._call is not None:
+        if self._call is not None and self._body:
             self._call.feed(text)
         elif text:
             self._visible.say(text)

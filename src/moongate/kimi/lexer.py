@@ -22,13 +22,14 @@ class Lexer(Generic[Kind]):
         firsts, lasts = {text[0] for text in ordered}, {text[-1] for text in ordered}
         self._first: Final = firsts.pop() if len(firsts) == 1 else None
         self._last: Final = lasts.pop() if len(lasts) == 1 else ""
-        # With one first character that stands nowhere else in a text, no text can hide in another.
-        self._clean: Final = self._first is not None and all(text.rfind(self._first) == 0 for text in ordered)
+        self._pieces: Final = frozenset(text[:end] for text in ordered for end in range(1, len(text)))
+        # With one first character that stands nowhere else in a text, a text can only hide as the beginning of another.
+        alone = self._first is not None and all(text.rfind(self._first) == 0 for text in ordered)
+        self._clean: Final = alone and self._pieces.isdisjoint(ordered)
         again = r"\1*" if runs and self._clean else ""
         self._search: Final = re.compile(f"({_pattern(ordered)}){again}").search
         self._kinds: Final = dict(texts)
         self._longest: Final = len(ordered[0])
-        self._pieces: Final = frozenset(text[:end] for text in ordered for end in range(1, len(text)))
 
     def find(self, data: str, pos: int, final: bool) -> re.Match[str] | None:
         """The next text from `pos` on. None also if an earlier or a longer one may still come (unless `final`)."""

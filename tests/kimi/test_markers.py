@@ -1,0 +1,77 @@
+"""Which texts are looked for where."""
+
+from __future__ import annotations
+
+import pytest
+
+from moongate.kimi.markers import K2Markers, Marker
+from moongate.kimi.options import K2_TOKENS, ToolTokens
+
+SQUARE = ToolTokens("[[TOOLS]]", "[[/TOOLS]]", "[[CALL]]", "[[/CALL]]", "[[ARGS]]")
+
+
+def kinds(text: str, tokens: ToolTokens = K2_TOKENS) -> list[Marker | None]:
+    """What the text is outside, in a header, in arguments."""
+    markers = K2Markers.of(tokens)
+    found = []
+    for lexer in (markers.outside, markers.header, markers.arguments):
+        match = lexer.find(text, 0, True)
+        found.append(lexer.kind(match) if match is not None and match.group() == text else None)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("<|tool_calls_section_begin|>", [Marker.SECTION_BEGIN] * 3),
+        ("<|tool_call_section_begin|>", [Marker.SECTION_BEGIN] * 3),
+        ("<|tool_calls_section_end|>", [Marker.SECTION_END] * 3),
+        ("<|tool_call_section_end|>", [Marker.SECTION_END] * 3),
+        ("<|tool_call_begin|>", [Marker.CALL_BEGIN] * 3),
+        ("<|tool_call_end|>", [Marker.CALL_END] * 3),
+        ("<|tool_call_argument_begin|>", [None, Marker.ARG_BEGIN, Marker.ARG_BEGIN]),
+        ("<think>", [Marker.THINK, None, None]),
+        ("</think>", [Marker.THINK_END, None, None]),
+        ("<|im_end|>", [Marker.TURN_END, None, Marker.TURN_END]),
+        ("<|im_start|>", [None, None, None]),
+    ],
+)
+def test_markers_and_tags(text: str, expected: list[Marker | None]) -> None:
+    assert kinds(text) == expected
+
+
+def test_other_texts_take_the_place_of_the_five() -> None:
+    assert kinds("[[CALL]]", SQUARE) == [Marker.CALL_BEGIN] * 3
+    assert kinds("<|tool_call_begin|>", SQUARE) == [None] * 3
+    assert kinds("<think>", SQUARE) == [Marker.THINK, None, None]
+
+
+def test_made_once() -> None:
+    assert K2Markers.of(ToolTokens()) is K2Markers.of(K2_TOKENS)
+
+
+def test_a_whole_plain_call_is_one_match() -> None:
+    pattern = K2Markers.of(K2_TOKENS).whole_call
+    assert pattern is not None
+    found = pattern.match("a:0<|tool_call_argument_begin|>{}<|tool_call_end|>")
+    assert found is not None
+    assert found.groups() == ("a:0", "{}")
+    assert pattern.match("n" * 513 + "<|tool_call_argument_begin|>{}<|tool_call_end|>") is None
+    assert K2Markers.of(SQUARE).whole_call is None
+
+
+def test_the_first_character_of_all() -> None:
+    assert K2Markers.of(K2_TOKENS).first == "<"
+    assert K2Markers.of(SQUARE).first is None
+    assert K2Markers.of(ToolTokens(arg_begin="[[ARGS]]")).first is None
+
+
+def test_pieces_of_markers_but_not_of_tags() -> None:
+    pieces = K2Markers.of(K2_TOKENS).pieces
+    assert {"<", "<|", "<|tool_call_argument_begi"} <= pieces
+    assert pieces.isdisjoint({"<t", "<|im", "<|tool_call_end|>", ""})
+
+
+def test_labels_are_those_of_the_options() -> None:
+    assert Marker.SECTION_BEGIN.label == "sectionBegin"
+    assert Marker.THINK.label == "think"

@@ -1,0 +1,76 @@
+"""What the client sees: channels, stretches of blanks, calls."""
+
+from __future__ import annotations
+
+from moongate.kimi.pieces import CallArguments, CallClosed, CallOpened, Dropped, Text
+from moongate.kimi.visible import STRAY, Visible
+
+
+def test_neighbouring_texts_become_one_piece() -> None:
+    visible = Visible("content")
+    visible.say("a")
+    visible.say(" ")
+    assert visible.take() == [Text("content", "a ")]
+    assert visible.take() == []
+
+
+def test_text_belongs_to_the_channel_of_its_time() -> None:
+    visible = Visible("reasoning")
+    visible.say("a")
+    visible.turn("reasoning")
+    visible.say("b")
+    visible.turn("content")
+    visible.say("c")
+    assert visible.take() == [Text("reasoning", "ab"), Text("content", "c")]
+
+
+def test_blanks_stay_before_the_first_section() -> None:
+    visible = Visible("content")
+    visible.say(" ")
+    visible.pause()
+    visible.say("\n")
+    assert visible.flows
+    assert visible.take() == [Text("content", " \n")]
+
+
+def test_behind_it_blanks_wait_for_text() -> None:
+    visible = Visible("content")
+    visible.after()
+    assert not visible.flows
+    visible.say(" ")
+    visible.say("\n")
+    assert visible.take() == []
+    visible.say("x ")
+    visible.say(" ")
+    assert visible.flows
+    assert visible.take() == [Text("content", " \nx  ")]
+
+
+def test_behind_it_a_stretch_of_blanks_is_dropped() -> None:
+    visible = Visible("reasoning")
+    visible.after()
+    visible.say("x")
+    visible.pause()
+    visible.say(" ")
+    visible.pause()
+    visible.say("y")
+    assert visible.take() == [Text("content", "xy")]
+
+
+def test_calls_and_text_keep_their_order() -> None:
+    visible = Visible("content")
+    visible.say("a")
+    visible.add(CallOpened("", "bash"))
+    visible.argue("{")
+    visible.argue("")
+    visible.argue("}")
+    visible.add(CallClosed())
+    assert visible.take() == [Text("content", "a"), CallOpened("", "bash"), CallArguments("{}"), CallClosed()]
+
+
+def test_stray_markup_is_named_once() -> None:
+    visible = Visible("content")
+    visible.drop("end", "<end>")
+    visible.drop("end", "<end>")
+    visible.drop("begin", "<begin>")
+    assert visible.take() == [Dropped("<end>", STRAY), Dropped("<begin>", STRAY)]
