@@ -438,7 +438,7 @@ def test_a_client_that_does_not_read_is_cut(loop: str, finished: bool) -> None:
             else:
                 await gone.wait()
 
-        async with serving(app, Bounds(unread=SHORT, idle=SHORT)) as place:
+        async with serving(app, Bounds(unread=SHORT)) as place:
             client = await place.connect(limit=1 << 10)
             client.say(GET + b"\r\n")
             while not place.state.connections:

@@ -23,11 +23,11 @@ LOOPS = {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
 on_both_loops = pytest.mark.parametrize("loop", list(LOOPS))
 
 
-def run(loop: str, main: Coroutine[Any, Any, T]) -> T:
-    """Run a test's coroutine; nothing in it may take longer than 20 s."""
+def run(loop: str, main: Coroutine[Any, Any, T], seconds: float = 30) -> T:
+    """Run a test's coroutine. A hang is a failure."""
 
     async def bounded() -> T:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(seconds):
             return await main
 
     with asyncio.Runner(loop_factory=LOOPS[loop]) as runner:

@@ -186,7 +186,8 @@ class Protocol(asyncio.Protocol):
         reader = self._reader
         if cycle.keep_alive and reader.complete and not reader.surplus:
             reader.reset()
-            self._alarm.set(self.loop.time() + self._bounds.idle)
+            unread = self.transport.get_write_buffer_size() > 0
+            self._alarm.set(self.loop.time() + (self._bounds.unread if unread else self._bounds.idle))
         else:
             self._hang_up(linger=not reader.complete or reader.surplus > 0)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import gc
 import signal
 import socket
 from collections.abc import Awaitable, Callable, Iterator
@@ -140,6 +141,11 @@ class Server(uvicorn.Server):
             self._service.reload()
         except Exception as error:  # the old configuration goes on serving
             say(f"not reloaded: {error}")
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        gc.collect()
+        gc.freeze()  # what is here now stays: no need to look at it again and again, in the midst of requests
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         await self._until_drained()
