@@ -13,7 +13,7 @@ from moongate.kimi.markers import Marker
 _CONTROL: Final = re.compile(r"[\x00-\x1f]").search
 _TOKEN: Final = re.compile(r'\\.?|"|[\x00-\x1f]', re.DOTALL).sub
 _MAY_END: Final = frozenset('}]"0123456789el')  # what JSON may end with
-_NAMED: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
+_ESCAPES: Final = {code: payload.dumps_text(chr(code))[1:-1] for code in range(0x20)}
 
 
 class Mender:
@@ -30,10 +30,12 @@ class Mender:
         if self._escaped:  # whatever follows the backslash: a control character is no layout there
             first, text = text[:1], text[1:]
             self._escaped = False
-        if "\\" in text or _CONTROL(text) is not None:
+        if _CONTROL(text) is None and "\\" not in text:
+            self.in_string ^= text.count('"') % 2 == 1
+        elif self.in_string and '"' not in text and "\\" not in text:
+            text = text.translate(_ESCAPES)
+        else:
             text = _TOKEN(self._mended, text)
-        elif text.count('"') % 2:
-            self.in_string = not self.in_string
         return first + text
 
     def _mended(self, token: re.Match[str]) -> str:
@@ -43,7 +45,7 @@ class Mender:
         elif char == "\\":
             self._escaped = True  # the text ends here
         elif self.in_string and len(char) == 1:
-            return _NAMED.get(char) or f"\\u{ord(char):04x}"
+            return _ESCAPES[ord(char)]
         return char
 
 
