@@ -1,20 +1,18 @@
 """What holds at one place of a schema: its own words, those of its `allOf`, and those that references lead to.
 
-What references lead to is written again, and that is paid from a budget: when it is spent, references stay
-references. So a schema that would double with each definition cannot explode.
+What references lead to is written again, and that is paid from a budget: what the host takes, less what was written
+before. When it is spent, references stay references. So a schema that doubles with each definition cannot explode.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from moongate.kimi.schema.merging import plain, together
 from moongate.kimi.schema.references import References, Target
 from moongate.kimi.schema.words import MAX_SIZE
 from moongate.payload import JsonObject, dumps
-
-MAX_COPIED_BYTES: Final = MAX_SIZE  # more than the host takes would be written in vain
 
 
 @dataclass(slots=True)
@@ -28,15 +26,18 @@ class Place:
 
 
 class Conjuncts:
-    """The places of one schema, with one budget for all of them."""
+    """The places of one schema, with one budget for all of them. Not `copying`: the budget is spent already."""
 
-    def __init__(self, references: References, budget: int = MAX_COPIED_BYTES) -> None:
+    def __init__(self, references: References, *, copying: bool = True) -> None:
         self._references = references
-        self._left = budget
+        self._left = None if copying else 0  # None: not counted yet, since most schemas need none
+        self._left_at_root = MAX_SIZE  # the root cannot be a reference, so it has a budget of its own
         self._costs: dict[str, int] = {}
 
     def afford(self, cost: int) -> bool:
         """Take `cost` bytes from the budget, if they are there."""
+        if self._left is None:
+            self._left = MAX_SIZE - len(dumps(self._references.root))
         if cost > self._left:
             return False
         self._left -= cost
@@ -63,8 +64,8 @@ class Conjuncts:
         place.words = together(parts)
         return place
 
-    def follow(self, schema: Any, inside: set[str]) -> Place:
-        """The same, but nothing stays: what cannot be followed is left out, which only takes in more."""
+    def at_root(self, schema: Any, inside: set[str]) -> Place:
+        """The same at the root, where nothing stays: what cannot be followed is left out, which takes in more."""
         parts: list[JsonObject] = []
         followed: set[str] = set()
         waiting = list(reversed(self._flatten(schema, parts)))
@@ -72,7 +73,9 @@ class Conjuncts:
             target = waiting.pop()
             if target.is_root or target.key in inside or target.key in followed:
                 continue
-            if self.afford(self.cost(target)):
+            cost = self.cost(target)
+            if cost <= self._left_at_root:
+                self._left_at_root -= cost
                 followed.add(target.key)
                 waiting += reversed(self._flatten(target.schema, parts))
         return Place(together(parts), followed)

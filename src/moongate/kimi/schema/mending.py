@@ -84,7 +84,10 @@ def enum_types(values: Any) -> list[str]:
     """The types of an enum's values. Null counts only if there is nothing else."""
     if values.__class__ is not list:
         return []
-    types = list(dict.fromkeys(map(type_of, values)))
-    if "number" in types and "integer" in types:
-        types.remove("integer")
+    types = without_integer(list(dict.fromkeys(map(type_of, values))))
     return [name for name in types if name != "null"] or types
+
+
+def without_integer(types: list[str]) -> list[str]:
+    """`types` without "integer" if "number", which takes it in, is there too."""
+    return [name for name in types if name != "integer"] if "number" in types else types

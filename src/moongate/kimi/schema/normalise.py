@@ -12,8 +12,8 @@ from moongate.kimi.schema.walk import MAX_LEVELS, Walk
 from moongate.kimi.schema.words import MAX_DEPTH, MAX_PROPERTY_KEYS, MAX_SIZE, ROOT_WORDS, STRUCTURE, WORDS_OF
 from moongate.payload import JsonObject, dumps
 
-# A schema beyond the host's limits is sent with less detail far from its root, until it fits.
-DEPTHS: Final = (MAX_DEPTH, 8, 4, 2, 1)
+# (depth, copying): a schema that gets too large keeps its references, and then loses detail far from its root.
+ATTEMPTS: Final = ((MAX_DEPTH, True), (MAX_DEPTH, False), (8, False), (4, False), (2, False), (1, False))
 
 
 def normalise_schema(parameters: Any, *, tool: str = "") -> JsonObject:
@@ -26,9 +26,12 @@ def normalise_schema(parameters: Any, *, tool: str = "") -> JsonObject:
         return {"type": "object", "properties": {}}
     if not isinstance(parameters, dict):
         raise BadRequest(f"tool {tool!r}: the parameters are no JSON Schema object", path="parameters")
-    for depth in DEPTHS:
-        result, keys = _normalised(parameters, tool, depth)
-        if keys <= MAX_PROPERTY_KEYS and len(dumps(result)) <= MAX_SIZE:
+    for max_depth, copying in ATTEMPTS:
+        references = References(parameters, tool)
+        conjuncts = Conjuncts(references, copying=copying)
+        walk = Walk(references, conjuncts, max_depth)
+        result = _with_definitions(_root(parameters, conjuncts, walk), references, walk)
+        if walk.keys <= MAX_PROPERTY_KEYS and len(dumps(result)) <= MAX_SIZE:
             return result
     raise BadRequest(
         f"tool {tool!r}: the parameters are too large ({MAX_SIZE} bytes, {MAX_PROPERTY_KEYS} properties)",
@@ -36,25 +39,20 @@ def normalise_schema(parameters: Any, *, tool: str = "") -> JsonObject:
     )
 
 
-def _normalised(root: JsonObject, tool: str, max_depth: int) -> tuple[JsonObject, int]:
-    references = References(root, tool)
-    conjuncts = Conjuncts(references)
-    walk = Walk(references, conjuncts, max_depth)
+def _root(root: JsonObject, conjuncts: Conjuncts, walk: Walk) -> JsonObject:
     if root.get("type") == "object" and STRUCTURE.isdisjoint(root):
         known = ROOT_WORDS.issuperset(root)
-        result = walk.root(root if known else {word: root[word] for word in root if word in ROOT_WORDS}, set())
-    else:
-        words, followed = _alternative(root, conjuncts, set())
-        if not types_of(root.get("type")):
-            words = {"properties": {}, **words}
-        kept = {word: value for word, value in words.items() if word in WORDS_OF["object"] and word != "type"}
-        result = walk.root({"type": "object", **kept}, followed)
-    return _with_definitions(result, references, walk), walk.keys
+        return walk.root(root if known else {word: root[word] for word in root if word in ROOT_WORDS}, set())
+    words, followed = _alternative(root, conjuncts, set())
+    if not types_of(root.get("type")):
+        words = {"properties": {}, **words}
+    kept = {word: value for word, value in words.items() if word in WORDS_OF["object"] and word != "type"}
+    return walk.root({"type": "object", **kept}, followed)
 
 
 def _alternative(schema: Any, conjuncts: Conjuncts, inside: set[str], level: int = 0) -> tuple[JsonObject, set[str]]:
     """One reading of the root as one object: references are followed, a union is merged."""
-    place = conjuncts.follow(schema, inside)
+    place = conjuncts.at_root(schema, inside)
     branches = place.words.get("anyOf")
     if branches is None or level > MAX_LEVELS:
         return place.words, place.followed

@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Any, Final
 
 from moongate.kimi.schema.conjuncts import Conjuncts, Place
-from moongate.kimi.schema.mending import enum_types, fitting_values, mended, with_known_required, without
+from moongate.kimi.schema.mending import (
+    enum_types,
+    fitting_values,
+    mended,
+    with_known_required,
+    without,
+    without_integer,
+)
 from moongate.kimi.schema.merging import plain, together, types_of
 from moongate.kimi.schema.references import References, Target
 from moongate.kimi.schema.words import (
@@ -16,6 +23,8 @@ from moongate.kimi.schema.words import (
     UNION_WORDS,
     WORDS_OF,
     anything,
+    has_type,
+    type_of,
 )
 from moongate.payload import JsonObject, dumps
 
@@ -33,6 +42,7 @@ class Walk:
         self._conjuncts = conjuncts
         self._max_depth = max_depth
         self._inside: set[str] = set()
+        self._ends: dict[str, bool] = {}  # by key: does it lead to references only?
         self.keys = 0
 
     def definition(self, target: Target) -> JsonObject:
@@ -46,17 +56,20 @@ class Walk:
         return self._object(schema, 0, 0)
 
     def _loops(self, target: Target) -> bool:
-        """Does this reference lead to references only, and back to itself?"""
+        """Does this reference lead to references only, and back to one of them?"""
         seen: set[str] = set()
         here: Target | None = target
-        while here is not None and not here.is_root:
+        while here is not None and here.key not in self._ends:
             if here.key in seen:
+                self._ends.update(dict.fromkeys(seen, True))
                 return True
             seen.add(here.key)
             schema = here.schema
-            leads_on = isinstance(schema, dict) and ("$ref" in schema or "allOf" in schema)
+            leads_on = isinstance(schema, dict) and not here.is_root and ("$ref" in schema or "allOf" in schema)
             here = self._conjuncts.at(schema, seen).bare if leads_on else None
-        return False
+        loops = here is not None and self._ends[here.key]
+        self._ends.update(dict.fromkeys(seen, loops))
+        return loops
 
     def value(self, schema: Any, depth: int, level: int) -> JsonObject:
         """The schema that is sent for `schema`; the same object if it is good."""
@@ -230,10 +243,15 @@ def _are_consts(branches: list[Any]) -> bool:
     )
 
 
-def _enumerated(words: JsonObject, branches: list[Any]) -> JsonObject:
+def _enumerated(words: JsonObject, branches: list[JsonObject]) -> JsonObject:
     """A union of consts as an enum. A null among them is a type of its own, since enums cannot have it."""
-    values = [branch["const"] for branch in branches]
-    enumerated = together([without(words, "anyOf"), {"enum": values}])
-    if None in values and not types_of(words.get("type")):
-        enumerated["type"] = [*dict.fromkeys([*enum_types(values), "null"])]
+    enumerated = together([without(words, "anyOf"), {"enum": [branch["const"] for branch in branches]}])
+    if not types_of(words.get("type")):
+        types = list(dict.fromkeys(map(_const_type, branches)))
+        enumerated["type"] = without_integer(types)
     return enumerated
+
+
+def _const_type(branch: JsonObject) -> str:
+    value, named = branch["const"], branch.get("type")
+    return named if named.__class__ is str and has_type(value, named) else type_of(value)
