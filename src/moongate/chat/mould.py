@@ -86,15 +86,24 @@ class Mould:
             return None
         return texts if _is_text(joined, more[breaks:], _TEXTS) else None
 
-    def chunk(self, text: bytes) -> TextChunk:
-        """One chunk of this mould; `text` is spelt as JSON."""
-        value = text.decode("utf-8") if b"\\" not in text else loads(b'"' + text + b'"')
-        return TextChunk(self, value, self.prefix + text + self.suffix)
+    def chunks(self, stretch: Stretch) -> list[TextChunk]:
+        """The chunks of a stretch, one by one."""
+        if len(stretch.texts) == 1:
+            return [TextChunk(self, _value(stretch.text), stretch.raw)]
+        return [TextChunk(self, _value(text), self.prefix + text + self.suffix) for text in stretch.texts]
 
     def payload(self, text: str) -> JsonObject:
         """What the long way would have found."""
         choice = self.sample["choices"][0]
         return {**self.sample, "choices": [{**choice, "delta": {**choice["delta"], self.field: text}}]}
+
+
+def _value(text: bytes) -> str:
+    """What the inside of a JSON string says."""
+    if b"\\" not in text:
+        return text.decode("utf-8")
+    value: str = loads(b'"' + text + b'"')
+    return value
 
 
 def _is_text(text: bytes, more: bytes, pattern: re.Pattern[bytes]) -> bool:
@@ -154,36 +163,43 @@ class Candidate:
 
 
 class Template:
-    """Chunks of our own that differ in one text: their envelope is written once.
+    """Chunks of our own that differ in a text and a number: their envelope is written once.
 
-    `make` gives the payload for a text.
+    `make` gives the payload for a text and a number, which stands before the text.
     """
 
-    __slots__ = ("_after", "_before", "make")
+    __slots__ = ("_after", "_before", "_between", "make")
 
-    def __init__(self, make: Callable[[str], JsonObject]) -> None:
+    def __init__(self, make: Callable[[str, int], JsonObject]) -> None:
         self.make = make
-        self._before, _, self._after = Chunk.of(make(_HOLE)).encode().partition(dumps(_HOLE)[1:-1])
+        hole = dumps(_HOLE)[1:-1]
+        before, _, self._after = Chunk.of(make(_HOLE, 0)).encode().rpartition(hole)
+        other = Chunk.of(make(_HOLE, 1)).encode()
+        at = next((at for at, (one, two) in enumerate(zip(before, other, strict=False)) if one != two), len(before))
+        self._before, self._between = before[:at], before[at + 1 :]  # the number is one digit; there may be none
 
-    def write(self, text: str) -> bytes:
-        return self._before + dumps(text)[1:-1] + self._after
+    def write(self, text: str, number: int) -> bytes:
+        if not self._between:
+            return self._before + dumps(text)[1:-1] + self._after
+        return b"%b%d%b%b%b" % (self._before, number, self._between, dumps(text)[1:-1], self._after)
 
 
 class TemplateChunk(LazyChunk):
     """A chunk of our own, written by a template."""
 
-    __slots__ = ("template", "text")
+    __slots__ = ("number", "template", "text")
 
-    def __init__(self, template: Template, text: str) -> None:
+    def __init__(self, template: Template, text: str, number: int = 0) -> None:
         self.template = template
         self.text = text
+        self.number = number
         self.raw = None
 
     def encode(self) -> bytes:
-        return self.template.write(self.text)
+        return self.template.write(self.text, self.number)
 
     def make_payload(self) -> JsonObject:
-        return self.template.make(self.text)
+        return self.template.make(self.text, self.number)
 
 
 def text_place(payload: JsonObject) -> tuple[str, int] | None:

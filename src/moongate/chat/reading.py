@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from moongate.chat.items import Chunk, Done, Failure, Item, Opaque, Stretch
@@ -102,7 +103,7 @@ class EventReader:
         items: list[Item | Stretch] = [stretch]
         if self._pause:
             self._pause -= 1
-            items = [mould.chunk(text) for text in stretch.texts]
+            items = list(mould.chunks(stretch))
         if len(stretch.raw) < len(data):
             items += self._read(data[len(stretch.raw) :])
         return items
@@ -110,12 +111,12 @@ class EventReader:
     def close(self) -> list[Item]:
         return [item_of(frame) for frame in self._decoder.close()]
 
-    def refused(self, stretch: Stretch) -> list[Item]:
+    def refused(self, stretch: Stretch) -> Sequence[Item]:
         """The chunks of a stretch that may not leave in one piece. Refusals that repeat are worth a pause."""
         self._pause = (1 << self.refusals) - 1
         self.refusals = min(self.refusals + 1, _MOST_REFUSALS)
         assert self._source is not None
-        return [self._source.chunk(text) for text in stretch.texts]
+        return self._source.chunks(stretch)
 
     def _read(self, data: bytes) -> list[Item | Stretch]:
         items: list[Item | Stretch] = []

@@ -71,22 +71,21 @@ class ChoiceState:
         """What the client is told of what the parser read."""
         told: list[Told] = []
         for piece in pieces if len(pieces) == 1 else merged(pieces):
-            match piece:
-                case CallArguments(text):
-                    told += self._say(text)
-                case Text():
-                    told.append(piece)
-                case CallOpened(given, name):
-                    self._open = _OpenCall(given, name)
-                    if not self.calls.may_repeat(name):
-                        told.append(self._begin(self._open))
-                case CallClosed(cut):
-                    self.cut = self.cut or cut
-                    told += self._close()
-                case Dropped(text, why):
-                    self.answer.note("markers_parsed", f"choices[{self.index}].message", text, why)
-                case _:
-                    assert_never(piece)
+            if isinstance(piece, CallArguments):
+                told += self._say(piece.text)
+            elif isinstance(piece, Text):
+                told.append(piece)
+            elif isinstance(piece, CallOpened):
+                self._open = _OpenCall(piece.given, piece.name)
+                if not self.calls.may_repeat(piece.name):
+                    told.append(self._begin(self._open))
+            elif isinstance(piece, CallClosed):
+                self.cut = self.cut or piece.cut
+                told += self._close()
+            elif isinstance(piece, Dropped):
+                self.answer.note("markers_parsed", f"choices[{self.index}].message", piece.text, piece.why)
+            else:
+                assert_never(piece)
         return told
 
     def _begin(self, opened: _OpenCall) -> Call:

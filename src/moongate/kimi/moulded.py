@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from moongate.chat.items import Chunk
 from moongate.chat.mould import Mould, Template, TemplateChunk, TextChunk
-from moongate.kimi.calls import Call
 from moongate.kimi.choice import Told
 from moongate.kimi.pieces import Text
 from moongate.kimi.stream import StreamedChoice
@@ -16,37 +16,39 @@ from moongate.payload import JsonObject
 class MouldedChoice:
     """Gives, byte for byte, what the exchange would have made of each chunk's payload."""
 
-    __slots__ = ("_arguments", "_call", "_choice", "_text", "mould")
+    __slots__ = ("_arguments", "_choice", "_text", "mould")
 
     def __init__(self, choice: StreamedChoice, mould: Mould) -> None:
         self.mould = mould
         self._choice = choice
         self._text: Template | None = None
-        self._call: Call | None = None  # whose arguments the templates tell
-        self._arguments: list[Template | None] = [None, None]  # first of its chunk, later in it
+        self._arguments: list[Template | None] = [None, None]  # later in its chunk, first of it
 
     def feed(self, chunk: TextChunk) -> Sequence[Chunk]:
         told = self._choice.say(self.mould.field, chunk.text)
         if told is None:
             return (chunk,)
+        if len(told) == 1:
+            return (self._chunk(told[0], True),)
         return [self._chunk(each, at == 0) for at, each in enumerate(told)]
 
     def _chunk(self, told: Told, first: bool) -> Chunk:
         if isinstance(told, tuple):
-            return TemplateChunk(self._of_call(told[0], first), told[1])
+            template = self._arguments[first]
+            if template is None:
+                template = self._arguments[first] = Template(partial(self._call_payload, first))
+            return TemplateChunk(template, told[1], told[0].index)
         if first and isinstance(told, Text) and self._choice.delta(told).keys() == {self.mould.field}:
-            self._text = self._text or Template(lambda text: self._payload({self.mould.field: text}, True))
+            if self._text is None:
+                self._text = Template(self._text_payload)
             return TemplateChunk(self._text, told.text)
         return Chunk.of(self._payload(self._choice.delta(told), first))
 
-    def _of_call(self, call: Call, first: bool) -> Template:
-        if call is not self._call:
-            self._call, self._arguments = call, [None, None]
-        template = self._arguments[first]
-        if template is None:
-            template = Template(lambda text: self._payload(self._choice.delta((call, text)), first))
-            self._arguments[first] = template
-        return template
+    def _text_payload(self, text: str, _: int) -> JsonObject:
+        return self._payload({self.mould.field: text}, True)
+
+    def _call_payload(self, first: bool, text: str, index: int) -> JsonObject:
+        return self._payload({"tool_calls": [{"index": index, "function": {"arguments": text}}]}, first)
 
     def _payload(self, delta: JsonObject, first: bool) -> JsonObject:
         """The payload of a chunk; the first one keeps what else the provider's chunk has."""

@@ -46,16 +46,12 @@ class StreamedChoice(ChoiceState):
     def say(self, field: str, text: str) -> list[Told] | None:
         """The same for a chunk that carries nothing but text; None if it leaves as it came."""
         channel: Channel = "content" if field == "content" else "reasoning"
-        if self.parser is not None and not self.finished:
+        if self.parser is None or self.finished:
+            self.watch(channel, text)
+        else:
             pieces = self.parser.feed(channel, text)
             if not _is_same(pieces, channel, text):
-                told = self.told(pieces)
-                for each in told:
-                    if isinstance(each, Text):
-                        self._remember(each.channel, each.text)
-                return told
-        else:
-            self.watch(channel, text)
+                return self._remembered(self.told(pieces)) if pieces else []
         self._remember(channel, text)
         return None
 
@@ -121,13 +117,15 @@ class StreamedChoice(ChoiceState):
             if self.answer.options.assemble_tool_deltas:
                 self._content.append(text)
 
+    def _remembered(self, told: list[Told]) -> list[Told]:
+        for each in told:
+            if isinstance(each, Text):
+                self._remember(each.channel, each.text)
+        return told
+
     def _from_pieces(self, pieces: list[Piece], lead: JsonObject) -> list[JsonObject]:
         """The deltas that tell these pieces; `lead` goes with the first one."""
-        deltas: list[JsonObject] = []
-        for told in self.told(pieces):
-            if isinstance(told, Text):
-                self._remember(told.channel, told.text)
-            deltas.append(self.delta(told))
+        deltas = [self.delta(told) for told in self._remembered(self.told(pieces))]
         if not any(lead.values()):
             return deltas
         if deltas and "tool_calls" not in deltas[0]:

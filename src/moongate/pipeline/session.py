@@ -87,20 +87,25 @@ class Session:
         """Items through the exchange and the encoder."""
         out: list[bytes] = []
         for item in items:
-            if type(item) is Stretch:
+            if isinstance(item, LazyChunk):  # its choice was seen before, so nothing is new to us
+                fed = self._fed(item)
+                if len(fed) == 1 and isinstance(fed[0], LazyChunk):
+                    out.append(self._encoder.feed(fed[0]))
+                    continue
+                self._write(fed, out)
+            elif isinstance(item, Chunk):
+                self.started = True
+                self._progress.saw(item.payload)
+                self._write(self._fed(item), out)
+            elif isinstance(item, Stretch):
                 assert self._upstream.events is not None  # where stretches come from
                 out += self._stretch(item, self._upstream.events)
-            elif isinstance(item, Chunk):
-                if not isinstance(item, LazyChunk):  # its choice was seen before
-                    self.started = True
-                    self._progress.saw(item.payload)
-                self._write(self._fed(item), out)
             elif isinstance(item, Done):
                 out += self._end(item) if self._progress.began else [self._fail(BadUpstream(_EMPTY))]
             elif isinstance(item, Failure):
                 out.append(self._fail(item.error, item.raw))
             else:
-                self._write(self._fed(item), out)  # type: ignore[arg-type]
+                self._write(self._fed(item), out)
             if self.finished:
                 break
         return out
@@ -119,11 +124,12 @@ class Session:
 
     def _write(self, items: Iterable[Item], out: list[bytes]) -> None:
         for item in items:
-            if isinstance(item, Chunk):
-                if not isinstance(item, LazyChunk):
-                    usage = item.payload.get("usage")
-                    if isinstance(usage, dict):
-                        self.usage = usage
+            if isinstance(item, LazyChunk):
+                pass
+            elif isinstance(item, Chunk):
+                usage = item.payload.get("usage")
+                if isinstance(usage, dict):
+                    self.usage = usage
             elif isinstance(item, Failure):
                 self.started = self.finished = True
                 self.failure = item.error
@@ -137,7 +143,9 @@ class Session:
     def _end(self, done: Done) -> list[bytes]:
         """The answer is whole."""
         out: list[bytes] = []
-        self._write([*self._fed(done), *self._exchange.close(), Done()], out)
+        left = [*self._fed(done), *self._exchange.close()]
+        ends = [item for item in left if isinstance(item, Done)]
+        self._write([*(item for item in left if not isinstance(item, Done)), ends[0] if ends else Done()], out)
         return out
 
     def _fail(self, error: GatewayError, raw: bytes | None = None) -> bytes:
