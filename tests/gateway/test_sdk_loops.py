@@ -179,6 +179,16 @@ Talk = Callable[[RunningGateway, str, str], OpenAIChat | OpenAIResponses | Anthr
 @pytest.mark.parametrize(("generation", "row"), ROWS)
 def test_a_loop_with_the_official_sdk(gateway: RunningGateway, generation: str, row: str, talk: Talk, way: str) -> None:
     conversation = talk(gateway, model_name(generation, row), way)
+    with conversation.client:
+        text, seen = _played(conversation)
+    assert [call[1:] for call in seen] == list(EXPECTED_CALLS)
+    assert len({call[0] for call in seen}) == 3
+    assert [text.count(f"result {n}") for n in range(3)] == [1, 1, 1]
+    assert text.index("result 0") < text.index("result 1") < text.index("result 2")
+
+
+def _played(conversation: OpenAIChat | OpenAIResponses | Anthropic) -> tuple[str, Calls]:
+    """The final text and all calls before it."""
     seen: Calls = []
     for turn in (1, 2):
         _, calls = conversation.ask()
@@ -187,11 +197,7 @@ def test_a_loop_with_the_official_sdk(gateway: RunningGateway, generation: str, 
         seen += calls
     text, calls = conversation.ask()
     assert calls == []
-    assert [call[1:] for call in seen] == list(EXPECTED_CALLS)
-    assert len({call[0] for call in seen}) == 3
-    assert [text.count(f"result {n}") for n in range(3)] == [1, 1, 1]
-    assert text.index("result 0") < text.index("result 1") < text.index("result 2")
-    conversation.client.close()
+    return text, seen
 
 
 def test_plain_iteration_over_a_stream_adds_up(gateway: RunningGateway) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import warnings
 from collections.abc import Coroutine
 from typing import Any, Protocol, TypeVar
 
@@ -46,7 +47,10 @@ class Background:
         self.run(_end_tasks())
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join(PATIENCE)
-        self.loop.close()
+        # uvloop never returns from `close` if its warning about an open socket is turned into an error.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            self.loop.close()
 
 
 async def _end_tasks() -> None:

@@ -41,23 +41,28 @@ def run_gateway(config: dict[str, Any], *, bounds: Bounds | None = None) -> Iter
     metrics = Metrics(Slots())
     app = Gateway(State(parsed, parsed.client_keys, metrics, None), metrics, AccessLog(1, style="off"))
     with Background(fast=True) as background:
-        port, server = background.run(_listen(app, bounds or Bounds()))
+        state = ServerState()
+        port, server = background.run(_listen(app, state, bounds or Bounds()))
         try:
             yield RunningGateway(f"http://127.0.0.1:{port}", KEY, app)
         finally:
-            background.run(_stop(app, server))
+            background.run(_stop(app, state, server))
 
 
-async def _listen(app: Gateway, bounds: Bounds) -> tuple[int, asyncio.Server]:
+async def _listen(app: Gateway, state: ServerState, bounds: Bounds) -> tuple[int, asyncio.Server]:
     settings = uvicorn.Config(app, ws="none", interface="asgi3", lifespan="off", log_config=None, access_log=False)
     settings.load()
     loop = asyncio.get_running_loop()
-    state = ServerState()
     server = await loop.create_server(lambda: Protocol(settings, state, {}, loop, bounds=bounds), "127.0.0.1", 0)
     return server.sockets[0].getsockname()[1], server
 
 
-async def _stop(app: Gateway, server: asyncio.Server) -> None:
+async def _stop(app: Gateway, state: ServerState, server: asyncio.Server) -> None:
     server.close()
     await app.drain(0)
     app.close()
+    # A loop that still has open connections does not close.
+    while state.connections:
+        for connection in list(state.connections):
+            connection.transport.abort()
+        await asyncio.sleep(0.01)
