@@ -79,7 +79,6 @@ class Relay:
         finally:
             commit.cancel()
             self._pulse.discard(self)
-            response.close()
 
     def beat(self) -> None:
         """A second has passed."""
@@ -132,7 +131,10 @@ class Relay:
         else:
             self._send(out)
         if session.finished and self._response is not None:
-            self._response.release()
+            if session.failure is None:
+                self._response.release()  # the rest of the body may end at once, and the connection live on
+            else:
+                self._response.close()
 
     def _send(self, out: bytes) -> None:
         """While nothing is committed, hold; the first event decides."""

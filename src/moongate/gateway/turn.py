@@ -115,8 +115,10 @@ class Turn:
                 await self._stream(response, exchange, attempt)
             else:
                 await self._whole(response, exchange)
-        finally:
+        except BaseException:
             response.close()
+            raise
+        finally:
             self.notes = exchange.notes if self.front is CHAT else [*exchange.notes, *self.front.left_out(self._asked)]
 
     async def _whole(self, response: Response, exchange: Exchange) -> None:

@@ -186,7 +186,7 @@ class Visit:
         if error.retry_after is not None:
             headers.append((b"retry-after", b"%d" % clamped(error.retry_after)))
         if isinstance(error, MethodNotAllowed):
-            headers.append((b"allow", b"POST" if self.scope["path"] in FRONTS else b"GET, HEAD"))
+            headers.append((b"allow", b"GET, HEAD" if self.scope["method"] == "POST" else b"POST"))
         data = dumps(self.front.error(error))
         self._respond(told.status, headers, b"" if self.scope["method"] == "HEAD" else data, len(data))
 
