@@ -1,0 +1,201 @@
+"""What holds for every text, in both grammars: cuts, parity, no loss, once, bounded hold-back, no coupling."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.kimi.marker_reading import Heard, cut_in, read
+
+from moongate.kimi.k2 import K2Parser
+from moongate.kimi.k3 import K3Parser
+from moongate.kimi.offer import Offer, ToolKeys
+from moongate.kimi.options import K2_TOKENS, ToolTokens
+from moongate.kimi.pieces import CallArguments, CallOpened, Channel, Parser, Text
+
+EXAMPLES = settings(max_examples=500)
+OFFER = Offer({"bash": ToolKeys(frozenset({"command"}), frozenset({"command"})), "time": ToolKeys(frozenset({"zone"}))})
+NO_CALLS = Offer({}, calls_allowed=False)
+SQUARE = ToolTokens("[[T]]", "[[/T]]", "[[C]]", "[[/C]]", "[[A]]")
+NESTED = ToolTokens("A", "AB", "B", "BA", "C")  # each begins another one
+
+WORDS = ["text", " ", "\n", "x" * 300, "é🗼", "a < b", "<|", "<", "|>", '"', "\\", "\x01", "{}", "{", "}", "1"]
+K3_MARKUP = [
+    *("<|open|>", "<|close|>", "<|sep|>", "<|end_of_msg|>", "think", "response", "tools", "call", "json", "argument"),
+    *("<|open|>tools<|sep|>", "<|open|>think<|sep|>", "<|open|>response<|sep|>", "<|open|>json<|sep|>"),
+    *('<|open|>call tool="bash"<|sep|>', "<|open|>call<|sep|>", '<|open|>argument key="k" type="string"<|sep|>'),
+    *('<|open|>argument key="k" type="number"<|sep|>', "<|open|>argument<|sep|>", '<|open|>call tool="'),
+    *(f"<|close|>{name}<|sep|>" for name in ("tools", "think", "response", "json", "call", "argument", "message")),
+]
+
+
+def k2_markup(tokens: ToolTokens) -> list[str]:
+    call = f"{tokens.call_begin}functions.bash:0{tokens.arg_begin}"
+    return [
+        *(tokens.section_begin, tokens.section_end, tokens.call_begin, tokens.call_end, tokens.arg_begin),
+        *("<|tool_call_section_begin|>", "<think>", "</think>", "<|im_end|>", "<|tool_call_", "<think"),
+        *(call, f'{call}{{"command": "ls"}}{tokens.call_end}', f'{call}{{"command": "', f"{call}{{}}"),
+        *(
+            f"{tokens.call_begin}time{tokens.call_end}",
+            f"{tokens.call_begin}7{tokens.arg_begin}",
+            '{"command": "',
+            '"}',
+        ),
+        *("functions.bash:0", "time", "0", "call_1", "no name"),
+    ]
+
+
+@dataclass(frozen=True)
+class Grammar:
+    name: str
+    fragments: tuple[str, ...]
+    parser: Callable[[Offer, bool], Parser]
+
+    def texts(self, most: int = 10) -> st.SearchStrategy[str]:
+        return st.lists(st.sampled_from(self.fragments), max_size=most).map("".join)
+
+
+def k2(tokens: ToolTokens, name: str) -> Grammar:
+    return Grammar(name, (*WORDS, *k2_markup(tokens)), lambda offer, mend: K2Parser(tokens, offer, mend))
+
+
+K2 = k2(K2_TOKENS, "k2")
+K3 = Grammar("k3", (*WORDS, *K3_MARKUP), K3Parser)
+GRAMMARS = pytest.mark.parametrize(
+    "grammar", [K2, k2(SQUARE, "square"), k2(NESTED, "nested"), K3], ids=lambda g: g.name
+)
+BOTH = pytest.mark.parametrize("grammar", [K2, K3], ids=lambda g: g.name)
+CHANNEL: st.SearchStrategy[Channel] = st.sampled_from(get_args(Channel))
+OFFERS = st.sampled_from([OFFER, NO_CALLS])
+
+
+def whole(parser: Parser, text: str, channel: Channel = "content") -> Heard:
+    return read(parser, [(channel, text)])
+
+
+@GRAMMARS
+@EXAMPLES
+@given(st.data())
+def test_any_cut_reads_the_same(grammar: Grammar, data: st.DataObject) -> None:
+    text, channel, offer = data.draw(grammar.texts()), data.draw(CHANNEL), data.draw(OFFERS)
+    mend = data.draw(st.booleans())
+    places = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6)))
+    pieces = [text[start:end] for start, end in zip([0, *places], [*places, len(text)], strict=True)]
+    expected = whole(grammar.parser(offer, mend), text, channel)
+    for cut in (pieces, cut_in(text, 1), cut_in(text, 3)):
+        assert read(grammar.parser(offer, mend), [(channel, piece) for piece in cut]) == expected
+
+
+@BOTH
+@EXAMPLES
+@given(st.data())
+def test_both_fields_streamed_are_both_fields_whole(grammar: Grammar, data: st.DataObject) -> None:
+    reasoning, content = data.draw(grammar.texts(8)), data.draw(grammar.texts(8))
+    size = data.draw(st.integers(1, 9))
+    streamed = read(
+        grammar.parser(OFFER, False),
+        [("reasoning", piece) for piece in cut_in(reasoning, size)]
+        + [("content", piece) for piece in cut_in(content, size)],
+    )
+    assert streamed == read(grammar.parser(OFFER, False), [("reasoning", reasoning), ("content", content)])
+
+
+@BOTH
+@EXAMPLES
+@given(st.data())
+def test_two_interleaved_readings_equal_two_lone_ones(grammar: Grammar, data: st.DataObject) -> None:
+    texts = [data.draw(grammar.texts()) for _ in range(2)]
+    parsers = [grammar.parser(OFFER, True) for _ in texts]
+    heard = [Heard(), Heard()]
+    for at in range(0, max(map(len, texts)), 5):
+        for parser, text, one in zip(parsers, texts, heard, strict=True):
+            one.take(parser.feed("content", text[at : at + 5]))
+    for parser, text, one in zip(parsers, texts, heard, strict=True):
+        assert one.take(parser.close()) == whole(grammar.parser(OFFER, True), text)
+
+
+MARKS = re.compile("|".join(map(re.escape, [*k2_markup(K2_TOKENS)[:9], "<|tool_call_section_end|>", "{}"])))
+
+
+def essence(text: str) -> str:
+    """The text without markers and blanks."""
+    before = None
+    while before != text:
+        before, text = text, "".join(MARKS.sub("", text).split())
+    return text
+
+
+@EXAMPLES
+@given(K2.texts(), CHANNEL)
+def test_nothing_is_lost(text: str, channel: Channel) -> None:
+    text += "."  # so that no piece of a marker stands at the end
+    parser = K2.parser(OFFER, False)
+    said = []
+    for piece in [*parser.feed(channel, text), *parser.close()]:
+        if isinstance(piece, Text | CallArguments):
+            said.append(piece.text)
+        elif isinstance(piece, CallOpened):
+            said.append(piece.given)
+    assert essence("".join(said)) == essence(text)
+
+
+@BOTH
+@EXAMPLES
+@given(st.data())
+def test_text_that_was_read_once_stays(grammar: Grammar, data: st.DataObject) -> None:
+    # Whole elements only: pieces of markers on both sides of a removed one would make a new one.
+    solid = [one for one in grammar.fragments if "<" not in one or one.endswith(">")]
+    text = data.draw(st.lists(st.sampled_from(solid), max_size=14).map("".join))
+    once = whole(grammar.parser(OFFER, False), text)
+    if (
+        not once.calls
+        and "<|open|>" not in once.content
+        and "<|close|>" not in once.content
+        and CALL not in once.content
+    ):
+        twice = read(grammar.parser(OFFER, False), [("reasoning", once.reasoning), ("content", once.content)])
+        assert (twice.content, twice.reasoning, twice.calls) == (once.content, once.reasoning, [])
+
+
+CALL = K2_TOKENS.call_begin
+LONGEST = len(K2_TOKENS.section_begin)
+
+
+@EXAMPLES
+@given(
+    st.lists(st.sampled_from([one for one in K2.fragments if CALL not in one and len(one) < 99]), max_size=8).map(
+        "".join
+    )
+)
+def test_outside_calls_less_than_one_marker_is_held_back(text: str) -> None:
+    parser = K2.parser(OFFER, False)
+    heard = Heard()
+    for at, char in enumerate(text):
+        heard.take(parser.feed("content", char))
+        closed = whole(K2.parser(OFFER, False), text[: at + 1])
+        for held, shown in ((closed.content, heard.content), (closed.reasoning, heard.reasoning)):
+            assert held.startswith(shown)
+            assert len(held) - len(shown) < LONGEST
+
+
+@BOTH
+@EXAMPLES
+@given(st.data())
+def test_where_the_parser_is_idle_plain_text_need_not_be_read(grammar: Grammar, data: st.DataObject) -> None:
+    text, channel, plain = (
+        data.draw(grammar.texts()),
+        data.draw(CHANNEL),
+        data.draw(st.sampled_from(["x", " ", "{}\n"])),
+    )
+    parser, unaware = grammar.parser(OFFER, False), grammar.parser(OFFER, False)
+    parser.feed(channel, text)
+    unaware.feed(channel, text)
+    if parser.idle_for(channel):
+        assert parser.feed(channel, plain) == [Text(channel, plain)]
+        assert parser.feed(channel, text) == unaware.feed(channel, text)
+        assert parser.close() == unaware.close()
