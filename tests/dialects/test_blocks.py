@@ -65,6 +65,13 @@ def test_one_chunk_may_say_everything() -> None:
     assert script(chunk(delta, "stop"), counted(), Done()) == "<chatcmpl-abc(reasoning|r)(text|t)(call=1:f|{})stop$>"
 
 
+def test_chunks_of_every_class_are_read() -> None:
+    class Made(Chunk):
+        """What a mould or a template gives is a chunk too."""
+
+    assert script(Made(says("a").payload), Done()) == "<chatcmpl-abc(text|a)stop>"
+
+
 def test_empty_deltas_say_nothing() -> None:
     items: list[Item] = [
         Chunk.of({"id": "x", "choices": [{"delta": None}]}),

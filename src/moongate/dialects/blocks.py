@@ -87,7 +87,7 @@ class AnswerEncoder(ABC):
         """The bytes for one item. Nothing leaves after the end."""
         if self._ended:
             return b""
-        if type(item) is Chunk:
+        if isinstance(item, Chunk):
             try:
                 return self._chunk(item.payload)
             except BadUpstream as error:
