@@ -261,6 +261,14 @@ def test_arguments_flow() -> None:
     assert reader.feed("b") == [CallArguments(" b")]
 
 
+def test_no_text_changes_nothing() -> None:
+    reader = lane()
+    heard = Heard()
+    for piece in ("", "<", "", f"{CALL[1:]}functions.", "", f"bash:0{ARGS}", "", '"', DONE, "", '"', "", DONE, ""):
+        heard.take(reader.feed(piece))
+    assert heard.take(reader.close()).calls == [called(f'"{DONE}"')]
+
+
 def test_idle_means_that_plain_text_leaves_unseen() -> None:
     reader = lane()
     assert not reader.idle, "the very start of content matters"

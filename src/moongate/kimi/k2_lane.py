@@ -82,6 +82,8 @@ class K2Lane:
                 return [CallArguments(said)] if said else []
             if (state is BEFORE or state is AFTER) and self._visible.flows:
                 return [Text(self._visible.channel, text)] if text else []
+        if not text:
+            return []
         self._data = self._pending + text
         self._run(final=False)
         return self._visible.take()
@@ -95,6 +97,8 @@ class K2Lane:
         pos, self._resume, self._pending, self._since = self._resume, 0, "", 0
         while pos != _DONE:
             state = self._state
+            if pos == len(self._data) and state is not DOUBT and not final:
+                return  # a marker was the last thing: nothing waits
             lexer = self._lexers[state]
             match = lexer.find(self._data, pos, final)
             stop = lexer.held(self._data, pos) if match is None else match.start()
