@@ -17,7 +17,7 @@ from moongate.sim import GENERATIONS, HOSTS, ROWS, SimServer, model_name
 
 # Rows that end in an error (tests/gateway/test_failures.py), wait for real (below), or are no misbehaviour.
 FAILING = {"broken", "broken-chunk", "stalled", "error-mid", "429", "500", "quota"}
-APART = {"slow", "long", "awkward", "no-arguments"}
+APART = {"slow", "long", "awkward", "no-arguments", "429-once"}
 PLAYED = [
     (family, row.name)
     for row in ROWS
@@ -107,9 +107,9 @@ def test_five_turns(stage: Stage, front: Front) -> None:
     assert loop.final.startswith("Done, 7 results: ")
 
 
-def test_a_slow_stream(stage: Stage) -> None:
-    loop = stage.loop(Chat(), f"sim,{model_name('k2.5', 'slow')}", stream=True)
-    assert_good(loop)
+@pytest.mark.parametrize("row", ["slow", "429-once"])
+def test_loops_that_take_their_time(stage: Stage, row: str) -> None:
+    assert_good(stage.loop(Chat(), f"sim,{model_name('k2.5', row)}", stream=True))
 
 
 # What each front's clients send, and Moonshot refuses from one generation or another.
