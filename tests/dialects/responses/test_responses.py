@@ -96,7 +96,9 @@ def test_errors() -> None:
     assert RESPONSES.told(error) is error
     assert RESPONSES.error(error)["error"]["param"] == "previous_response_id"
     assert RESPONSES.error(OVERFLOW)["error"]["code"] == "context_length_exceeded"
-    assert events(RESPONSES.error_event(BadUpstream("cut")))[-1]["response"]["error"]["message"] == "cut"
+    (event,) = events(RESPONSES.error_event(BadUpstream("cut")))
+    assert event["type"] == "response.failed"
+    assert event["response"]["error"] == {"code": "server_error", "message": "cut"}
 
 
 def test_a_prompt_that_is_too_long_is_told_in_a_stream() -> None:

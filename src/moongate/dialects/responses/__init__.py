@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from moongate.chat.contracts import Encoder, Note
-from moongate.chat.items import Done, Failure
+from moongate.chat.items import Chunk, Done, Failure
 from moongate.dialects.answer import whole_chunk
 from moongate.dialects.openai_chat import error_body
 from moongate.dialects.overflow import overflow_of
@@ -45,8 +45,10 @@ class ResponsesDialect:
         return error_body(self.told(error))
 
     def error_event(self, error: GatewayError) -> bytes:
-        """A stream that failed before its encoder knew: the same terminal event, without an answer before it."""
-        return ResponsesEncoder({}).feed(Failure(error))
+        """The terminal event of a stream whose encoder is out of reach."""
+        encoder = ResponsesEncoder({})
+        encoder.feed(Chunk.of({}))
+        return encoder.feed(Failure(error))
 
     def failed_stream(self, error: GatewayError, asked: JsonObject) -> bytes | None:
         """Codex makes room only when a stream fails with the code, so a prompt that is too long is told in one."""
