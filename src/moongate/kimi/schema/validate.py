@@ -133,10 +133,8 @@ def _type_complaints(schema: JsonObject) -> Iterator[str]:
     kind = schema["type"]
     if not isinstance(kind, str):
         yield "type must be a string"
-        return
     if kind not in WORDS_OF:
         yield "invalid type"
-        return
     misplaced = sorted(schema.keys() - WORDS_OF[kind] - {"$defs"})
     if misplaced:
         yield f"invalid keywords: {', '.join(misplaced)}"

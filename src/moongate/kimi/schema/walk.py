@@ -203,7 +203,7 @@ class Walk:
         if len(branches) > MAX_BRANCHES:
             return mended({**union, **anything()})
         moved = without(words, *UNION_WORDS)
-        if moved.keys() > {"type"} and not self._conjuncts.afford(len(dumps(moved)) * len(branches)):
+        if moved.keys() - {"type"} and not self._conjuncts.afford(len(dumps(moved)) * len(branches)):
             moved = {"type": moved["type"]} if "type" in moved else {}
         union["anyOf"] = [_joined(branch, moved) for branch in branches]
         return self._union(union, depth, level)
