@@ -178,6 +178,11 @@ def test_where_the_text_ends_inside_a_call(end: str, arguments: str, cut: bool) 
     assert hear(f'<|open|>call tool="calc"<|sep|>{argument("1")}{end}').calls == [said(arguments, cut=cut)]
 
 
+def test_a_call_that_is_cut_in_the_tag_of_its_first_argument() -> None:
+    assert hear('<|open|>call tool="calc"<|sep|><|open|>argument ke').calls == [said("{", cut=True)]
+    assert hear('<|open|>call tool="calc"<|sep|>').calls == [said()]
+
+
 def test_a_call_without_a_tool_name_is_dropped_with_a_word() -> None:
     heard = hear(f"A{tools(call(argument('1'), tool=' '), '<|open|>call<|sep|>x', call())}")
     assert (heard.content, heard.calls) == ("Ax", [said()])

@@ -106,7 +106,7 @@ def test_a_call_without_a_name_leaves_nothing() -> None:
         ({"key": "t", "type": "object"}, '{"a": "', '{"t":{"a": "'),
         ({"key": "t", "type": "object"}, "src/", '{"t":"src/'),
         ({"key": "t", "type": "object"}, "", '{"t":'),
-        ({}, "lost", ""),
+        ({}, "lost", "{"),
     ],
 )
 def test_a_cut_argument_is_never_completed(attributes: dict[str, str], body: str, begun: str) -> None:

@@ -39,7 +39,9 @@ def test_name() -> None:
         ('call tool="&amp;quot;"', {"tool": "&quot;"}),
         ('call tool="bash', {"tool": "bash"}),
         ('call tool=""', {"tool": ""}),
-        ("call tool=bash", {}),
+        ("call tool=bash index=1", {"tool": "bash", "index": "1"}),
+        ("call tool= ", {}),
+        ("call tool", {}),
         ("call", {}),
     ],
 )

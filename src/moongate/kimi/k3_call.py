@@ -87,8 +87,10 @@ class K3Call:
             self._visible.add(CallClosed())
 
     def cut(self) -> None:
-        """The text ends inside a body, or where another argument begins: nothing is completed."""
+        """The text ends inside a body, or in the tag of another argument: nothing is completed."""
         cut = True
+        if self._name and self._arguments is None and not self._some:
+            self._visible.argue("{")
         if self._body is TYPED:
             self._visible.argue(_begun("".join(self._parts)))
         elif self._body is JSON and self._arguments is not None:

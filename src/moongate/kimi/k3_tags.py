@@ -28,7 +28,7 @@ CHILDREN: Final = frozenset({"argument", "json"})  # of a call
 NAMES: Final = frozenset({"think", "response", "tools", "message", "call"}) | CHILDREN
 
 _BEGINNINGS: Final = frozenset(name[:end] for name in NAMES for end in range(len(name) + 1))
-_ATTRIBUTE: Final = re.compile(r'([^\s="]+)\s*=\s*"([^"]*)').finditer
+_ATTRIBUTE: Final = re.compile(r"""([^\s="]+)\s*=\s*(?:"([^"]*)|([^\s"]+))""").finditer
 
 
 def may_be_tag(text: str, token: Token) -> bool:
@@ -45,5 +45,9 @@ def tag_name(text: str) -> str:
 
 
 def attributes(text: str) -> dict[str, str]:
-    """Of an opening tag. A value whose closing quote is missing ends with the tag."""
-    return {found[1]: found[2].replace("&quot;", '"').replace("&amp;", "&") for found in _ATTRIBUTE(text)}
+    """Of an opening tag. A value may lack its closing quote, or both."""
+    return {found[1]: _plain(found[2] or found[3] or "") for found in _ATTRIBUTE(text)}
+
+
+def _plain(value: str) -> str:
+    return value.replace("&quot;", '"').replace("&amp;", "&")
