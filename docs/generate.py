@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
 
+from moongate.gateway.config.schema import json_schema, tables
 from moongate.kimi.family import GENERATIONS, Generation
 from moongate.kimi.hosts import HOSTS, MOONSHOT_PARAMETERS, SAMPLING_FIELDS, HostFacts, ParameterFacts
 from moongate.kimi.k2_table import diagram
@@ -16,6 +17,7 @@ from moongate.kimi.options import KimiOptions, ToolTokens, option_name
 from moongate.payload import dumps_text
 
 DOCS = Path(__file__).parent
+SCHEMA = DOCS.parent / "src" / "moongate" / "gateway" / "config" / "schema.json"
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -148,10 +150,13 @@ def filled(page: str, **parts: str) -> str:
 def pages() -> dict[Path, str]:
     """Each page that the code knows something of, as it should be."""
     kimi = DOCS / "kimi.md"
+    configuration = DOCS / "configuration.md"
     grammar = f"```mermaid\n{diagram()}```\n"
     return {
         kimi: filled(kimi.read_text(encoding="utf-8"), options=options_table(), tokens=tokens_table(), grammar=grammar),
         DOCS / "models.md": models_page(),
+        configuration: filled(configuration.read_text(encoding="utf-8"), settings=tables()),
+        SCHEMA: json_schema(),
     }
 
 

@@ -59,8 +59,18 @@ def test_what_is_no_base_is_refused(base: str, message: str) -> None:
 
 @pytest.mark.parametrize(
     "host",
-    ["169.254.169.254", "169.254.0.1", "0xa9fea9fe", "2852039166", "fe80::1", "fe80::1%eth0", "::ffff:169.254.169.254"]
-    + ["fd00:ec2::254", "METADATA.google.internal.", "100.100.100.200"],
+    [
+        "169.254.169.254",
+        "169.254.0.1",
+        "0xa9fea9fe",
+        "2852039166",
+        "fe80::1",
+        "fe80::1%eth0",
+        "::ffff:169.254.169.254",
+        "fd00:ec2::254",
+        "METADATA.google.internal.",
+        "100.100.100.200",
+    ],
 )
 def test_link_local_and_metadata_addresses_are_forbidden(host: str) -> None:
     assert forbidden_address(host)

@@ -34,7 +34,7 @@ class Row:
 
     name: str = setting(Text(), REQUIRED, "its name")
     size: int = setting(Number(0, 5, whole=True), 2, "its size")
-    extra: dict[str, Any] = setting(Anything(), {}, "more")
+    extra: dict[str, Any] = setting(Anything(), {}, "more")  # noqa: RUF009 (it makes a field)
     at: Place | None = field(default=None, compare=False)
 
 

@@ -13,7 +13,7 @@ from moongate.errors import ConfigError
 from moongate.gateway.config.endpoint import Endpoint, resolve_endpoint
 from moongate.gateway.config.jsonc import Document, parse
 from moongate.gateway.config.secrets import resolve_secret
-from moongate.gateway.config.settings import ClientKey, Model, Provider, ProviderKey, Settings
+from moongate.gateway.config.settings import SCHEMA_KEY, ClientKey, Model, Provider, ProviderKey, Settings
 from moongate.gateway.config.shapes import Place, Table, kind_of
 from moongate.gateway.config.steps import Step, chains_of
 from moongate.gateway.transformers import Transformers
@@ -120,6 +120,7 @@ def _settings(document: Document) -> Settings:
         raise at.error(
             f"expected a provider, a list of providers or an object with 'providers', found {kind_of(value)}"
         )
+    value = {key: each for key, each in value.items() if key != SCHEMA_KEY}
     if "api_base_url" in value and "providers" not in value:
         return Settings(providers=(Table(Provider).read(value, at),), at=at)
     settings: Settings = Table(Settings).read(value, at)

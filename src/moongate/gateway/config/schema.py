@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from moongate.gateway.config.settings import TABLES, Provider, Settings
+from moongate.gateway.config.settings import SCHEMA_KEY, TABLES, Provider, Settings
 from moongate.gateway.config.shapes import REQUIRED, ListOf, Table, settings_of
 from moongate.payload import JsonObject, dumps
 
@@ -13,10 +13,13 @@ _HEADER: Final = ("| setting | what it may be | default | what it is for |", "|-
 
 def schema() -> JsonObject:
     """One provider, a list of them, or the whole object."""
+    whole, one = Table(Settings).schema(), Table(Provider).schema()
+    for each in (whole, one):
+        each["properties"][SCHEMA_KEY] = {"type": "string", "description": "for editors; means nothing here"}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "moongate configuration",
-        "anyOf": [Table(Settings).schema(), Table(Provider).schema(), ListOf(Table(Provider), least=1).schema()],
+        "anyOf": [whole, one, ListOf(Table(Provider), least=1).schema()],
     }
 
 

@@ -25,6 +25,8 @@ from moongate.gateway.config.shapes import (
 )
 from moongate.payload import JsonObject
 
+SCHEMA_KEY: Final = "$schema"  # may stand at the top of the file, for editors
+
 SECONDS: Final = Number(0.001, 86_400, unit="seconds")
 COUNT: Final = Number(1, 1_000_000, whole=True)
 BYTES: Final = Number(1024, 1 << 30, whole=True)

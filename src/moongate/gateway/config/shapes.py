@@ -124,7 +124,7 @@ class Number:
 
     def words(self) -> str:
         kind = "whole number" if self.whole else self.unit or "number"
-        return f"{kind}, {self.least:g} … {self.most:g}"
+        return f"{kind}, {self.least:.12g} … {self.most:.12g}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,14 @@
+"""A transformer that changes requests: every conversation begins with the house rules."""
+
+from __future__ import annotations
+
+from moongate import BaseExchange, BaseTransformer
+
+
+class HouseRules(BaseTransformer):
+    def __init__(self, text: str = "Be brief.") -> None:
+        self.rules = {"role": "system", "content": text}
+
+    def begin(self, request: dict[str, object]) -> BaseExchange:
+        messages = request.get("messages")
+        return BaseExchange({**request, "messages": [self.rules, *(messages if isinstance(messages, list) else [])]})

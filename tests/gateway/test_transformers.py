@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moongate.errors import ConfigError
+from moongate.gateway.config.jsonc import Document
+from moongate.gateway.config.settings import CustomTransformer
+from moongate.gateway.config.shapes import Place
+from moongate.gateway.config.steps import Step
+from moongate.gateway.transformers import Transformers
+from moongate.payload import JsonObject
+
+AT = Place(Document("c.json", None, {}), "transformers.X")
+LOUD = """
+from dataclasses import dataclass
+from moongate import BaseExchange, BaseTransformer
+
+@dataclass(frozen=True)
+class Loud(BaseTransformer):
+    mark: str = "!"
+
+    def begin(self, request):
+        return BaseExchange({**request, "mark": self.mark})
+"""
+
+
+def custom(path: str, name: str = "X", **options: Any) -> CustomTransformer:
+    return CustomTransformer(path, name, options, AT)
+
+
+def begun(transformers: Transformers, name: str, options: JsonObject | None = None) -> JsonObject:
+    return transformers.chain([Step(name, options or {}, AT)], "m", "http://x").begin({"messages": []}).request
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "loud.py").write_text(LOUD)
+    return tmp_path
+
+
+@pytest.mark.parametrize("path", ["loud.py:Loud", "loud.py", "./loud.py:Loud"])
+def test_a_file_beside_the_configuration(folder: Path, path: str) -> None:
+    found = Transformers.load([custom(path)], folder)
+    assert begun(found, "X") == {"messages": [], "mark": "!"}
+    assert begun(found, "X", {"mark": "?"})["mark"] == "?"
+
+
+def test_default_options_lie_below(folder: Path) -> None:
+    found = Transformers.load([custom("loud.py", mark="#")], folder)
+    assert begun(found, "X")["mark"] == "#"
+    assert begun(found, "X", {"mark": "?"})["mark"] == "?"
+
+
+def test_a_module_and_the_class_s_own_name(tmp_path: Path) -> None:
+    found = Transformers.load([custom("moongate.pipeline.base:BaseTransformer", "")], tmp_path)
+    assert "BaseTransformer" in found.names
+    assert begun(found, "BaseTransformer") == {"messages": []}
+
+
+def test_from_config_is_told_the_target(tmp_path: Path) -> None:
+    (tmp_path / "t.py").write_text(
+        "from moongate import BaseExchange, BaseTransformer\n"
+        "class T(BaseTransformer):\n"
+        "    @classmethod\n"
+        "    def from_config(cls, options, *, model, base_url):\n"
+        "        made = cls(); made.seen = [options, model, base_url]; return made\n"
+        "    def begin(self, request): return BaseExchange({'seen': self.seen})\n"
+    )
+    assert begun(Transformers.load([custom("t.py:T")], tmp_path), "X", {"a": 1}) == {
+        "seen": [{"a": 1}, "m", "http://x"]
+    }
+
+
+def test_an_installed_one_is_imported_only_when_it_is_used(tmp_path: Path) -> None:
+    entry = EntryPoint("Installed", "moongate.pipeline.base:BaseTransformer", "moongate.transformers")
+    broken = EntryPoint("Broken", "no.such.module:Thing", "moongate.transformers")
+    found = Transformers({}, {}, {"Installed": entry, "Broken": broken})
+    assert {"Installed", "Broken", "Kimi"} <= set(found.names)
+    assert begun(found, "Installed") == {"messages": []}
+    with pytest.raises(ConfigError, match="cannot be loaded: ModuleNotFoundError"):
+        begun(found, "Broken")
+
+
+def test_the_placeholder_does_nothing(tmp_path: Path) -> None:
+    assert begun(Transformers.load([], tmp_path), "CustomTransformer") == {"messages": []}
+
+
+def test_it_gives_way_to_one_of_your_own(folder: Path) -> None:
+    found = Transformers.load([custom("loud.py", "CustomTransformer")], folder)
+    assert begun(found, "CustomTransformer")["mark"] == "!"
+
+
+@pytest.mark.parametrize(
+    ("content", "path", "message"),
+    [
+        ("x = 1", "t.py", "expected one class with begin(request) in it, found 0"),
+        ("x = 1", "t.py:T", "t.py has no class 'T'"),
+        ("raise ValueError('no')", "t.py", "cannot be loaded: ValueError: no"),
+        ("def", "t.py", "cannot be loaded: SyntaxError"),
+        ("", "gone.py", "cannot be loaded: FileNotFoundError"),
+        ("", "no.such.module:T", "cannot be loaded: ModuleNotFoundError"),
+        ("class T: pass", "t.py:T", "T is not a transformer: it has no begin(request)"),
+        ("class T:\n    def begin(self, r): ...", "t.py:T", "cannot be built: TypeError"),
+    ],
+)
+def test_what_is_no_transformer_is_refused(tmp_path: Path, content: str, path: str, message: str) -> None:
+    (tmp_path / "t.py").write_text(content)
+    with pytest.raises(ConfigError) as caught:
+        begun(Transformers.load([custom(path)], tmp_path), "X", {"unknown": 1} if "built" in message else {})
+    assert str(caught.value).startswith("c.json:1: transformers.X: ")
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["Kimi", "X"])
+def test_a_name_is_given_once(folder: Path, name: str) -> None:
+    with pytest.raises(ConfigError, match="a second transformer named"):
+        Transformers.load([custom("loud.py"), custom("loud.py", name)], folder)
+
+
+def test_an_option_error_of_a_custom_one_has_its_place(tmp_path: Path) -> None:
+    (tmp_path / "t.py").write_text(
+        "from moongate import ConfigError\n"
+        "class T:\n"
+        "    def __init__(self): raise ConfigError('no good')\n"
+        "    def begin(self, r): ...\n"
+    )
+    with pytest.raises(ConfigError) as caught:
+        begun(Transformers.load([custom("t.py:T")], tmp_path), "X")
+    assert str(caught.value) == "c.json:1: transformers.X: no good"
