@@ -22,7 +22,7 @@ def normalise_schema(parameters: Any, *, tool: str = "") -> JsonObject:
     Raises BadRequest, with the tool and the place in it, for a remote reference, for `parameters` that are no
     schema, and for a schema that stays too large even without its depths.
     """
-    if parameters is None or parameters is True or parameters in ({}, []):
+    if parameters is None or parameters is True or (not parameters and isinstance(parameters, (dict, list))):
         return {"type": "object", "properties": {}}
     if not isinstance(parameters, dict):
         raise BadRequest(f"tool {tool!r}: the parameters are no JSON Schema object", path="parameters")

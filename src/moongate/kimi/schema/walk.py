@@ -42,6 +42,7 @@ class Walk:
         self._conjuncts = conjuncts
         self._max_depth = max_depth
         self._inside: set[str] = set()
+        self._bare: set[str] = set()  # references that are good as they stand
         self._ends: dict[str, bool] = {}  # by key: does it lead to references only?
         self.keys = 0
 
@@ -85,9 +86,9 @@ class Walk:
             branches = schema["anyOf"]
             if branches.__class__ is list and 0 < len(branches) <= MAX_BRANCHES and not _are_consts(branches):
                 return self._union(schema, depth, level)
-        if STRUCTURE.isdisjoint(schema):
-            return self._worded(plain(schema), depth, level)
-        return self._rewritten(schema, depth, level)
+        if "$ref" in schema or "allOf" in schema:
+            return self._gathered(schema, depth, level)
+        return self._worded(plain(schema), depth, level)
 
     def _typed(self, schema: JsonObject, kind: str, depth: int, level: int) -> JsonObject:
         """A schema with one type and only words of that type."""
@@ -95,7 +96,7 @@ class Walk:
             return self._object(schema, depth, level)
         if kind == "array" and "items" in schema:
             schema = self._array(schema, depth, level)
-        return mended(schema, kind)
+        return schema if len(schema) == 1 else mended(schema, kind)
 
     def _object(self, schema: JsonObject, depth: int, level: int) -> JsonObject:
         news: JsonObject = {}
@@ -153,7 +154,11 @@ class Walk:
             schema = {**schema, "anyOf": news}
         return mended(schema)
 
-    def _rewritten(self, schema: JsonObject, depth: int, level: int) -> JsonObject:
+    def _gathered(self, schema: JsonObject, depth: int, level: int) -> JsonObject:
+        """A schema with references or `allOf`."""
+        ref = schema.get("$ref")
+        if ref.__class__ is str and ref in self._bare and len(schema) == 1:
+            return schema
         place = self._conjuncts.at(schema, self._inside)
         if place.bare is not None:
             return self._reference(schema, place, depth, level)
@@ -176,7 +181,10 @@ class Walk:
         notes: JsonObject = {word: place.words[word] for word in ANNOTATIONS if word in place.words}
         if notes:
             return mended({"anyOf": [{"$ref": text}], **notes})
-        return schema if schema == {"$ref": text} else {"$ref": text}
+        if len(schema) == 1 and schema.get("$ref") == text:
+            self._bare.add(text)
+            return schema
+        return {"$ref": text}
 
     def _worded(self, words: JsonObject, depth: int, level: int) -> JsonObject:
         """Words that hold together → a schema with one type, or a union."""
@@ -199,7 +207,7 @@ class Walk:
 
     def _spread(self, words: JsonObject, branches: list[Any], depth: int, level: int) -> JsonObject:
         """Words beside an `anyOf` move into its branches; a branch that has a type keeps its own."""
-        union = {word: words[word] for word in UNION_WORDS if word in words}
+        union = {word: value for word, value in words.items() if word in UNION_WORDS}
         if len(branches) > MAX_BRANCHES:
             return mended({**union, **anything()})
         moved = without(words, *UNION_WORDS)
