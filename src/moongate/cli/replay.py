@@ -84,7 +84,9 @@ class Printed:
 def replayed(exchange: Exchange, data: bytes, content_type: str, printed: Printed) -> bool:
     """Print everything; True if the answer is whole."""
     upstream = Upstream(content_type)
-    items = [item for item in upstream.feed(data) if not isinstance(item, Stretch)]
+    items: list[Item] = []
+    for item in upstream.feed(data):
+        items += upstream.refused(item) if isinstance(item, Stretch) else [item]
     last = upstream.close()
     if isinstance(last, Document):
         body = last.body()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import signal
 import sys
 import tempfile
 from dataclasses import replace
@@ -38,6 +39,7 @@ def run(options: argparse.Namespace) -> int:
         config = read_config(path) if path is not None else demo.config()  # type: ignore[union-attr]
         return overridden(config, options)
 
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until the server listens to it: what it would ask for is being done
     if demo is not None:
         demo.start()
     folder = Path(tempfile.mkdtemp(prefix="moongate-"))
