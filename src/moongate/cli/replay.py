@@ -86,7 +86,11 @@ def replayed(exchange: Exchange, data: bytes, content_type: str, printed: Printe
     upstream = Upstream(content_type)
     items: list[Item] = []
     for item in upstream.feed(data):
-        items += upstream.refused(item) if isinstance(item, Stretch) else [item]
+        if isinstance(item, Stretch):
+            assert upstream.events is not None  # where stretches come from
+            items += upstream.events.refused(item)
+        else:
+            items.append(item)
     last = upstream.close()
     if isinstance(last, Document):
         body = last.body()

@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Final
 
 from moongate.chat.contracts import Dialect, Exchange, Note
+from moongate.chat.reading import is_answer
 from moongate.dialects import CHAT
 from moongate.errors import BadUpstream, GatewayError
 from moongate.gateway.attempts import Try
@@ -183,7 +184,7 @@ def _reply(exchange: Exchange, data: bytes, content_type: str) -> tuple[JsonObje
     """The whole answer, and whether it is still what the provider's bytes say. Raises GatewayError."""
     if content_type.startswith("application/json"):
         body = object_of(data)
-        if body is not None and not body.get("error"):
+        if body is not None and not body.get("error") and is_answer(body):
             reply = exchange.reply(body)
             return reply, reply is body
     return read_reply(exchange, data, content_type), False
