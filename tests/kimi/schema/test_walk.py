@@ -130,6 +130,11 @@ def test_words_beside_a_union_move_into_its_branches() -> None:
     }
 
 
+def test_words_keep_their_order() -> None:
+    schema = {"default": "x", "type": "string", "description": "d", "anyOf": [{"minLength": 1}], "title": "t"}
+    assert list(sent(schema)) == ["default", "description", "title", "anyOf"]
+
+
 def test_a_type_beside_references_goes_and_words_are_merged_into_them() -> None:
     definitions = {"A": {"type": "object", "properties": {"a": STRING}}}
     bare = {"$ref": "#/$defs/A"}
@@ -183,6 +188,8 @@ def test_references_to_definitions_stay() -> None:
     definitions = {"A": STRING}
     bare = {"$ref": "#/$defs/A"}
     assert sent(bare, definitions) is bare
+    twice = {"type": "object", "properties": {"a": bare, "b": {"$ref": "#/$defs/A"}, "c": {"anyOf": [bare]}}}
+    assert sent(twice, definitions) is twice
     assert sent({"$ref": "#/$defs/A", "$comment": "c"}, definitions) == bare
     assert sent({"$ref": "#/$defs/A", "title": "t"}, definitions) == {"type": "string", "title": "t"}
     assert sent({"$ref": "#/$defs/gone", "title": "t"}, definitions) == {"title": "t", **ANY}
