@@ -5,16 +5,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 from moongate.kimi.schema.conjuncts import Conjuncts, Place
-from moongate.kimi.schema.mending import (
-    enum_types,
-    fitting_values,
-    mended,
-    with_known_required,
-    without,
-    without_integer,
-)
-from moongate.kimi.schema.merging import plain, together, types_of
+from moongate.kimi.schema.mending import enum_types, fitting_values, mended, with_known_required, without
+from moongate.kimi.schema.merging import plain, types_of
 from moongate.kimi.schema.references import References, Target
+from moongate.kimi.schema.unions import are_consts, enumerated, moved_into
 from moongate.kimi.schema.words import (
     ANNOTATIONS,
     MAX_BRANCHES,
@@ -23,14 +17,11 @@ from moongate.kimi.schema.words import (
     UNION_WORDS,
     WORDS_OF,
     anything,
-    has_type,
-    type_of,
 )
 from moongate.payload import JsonObject, dumps
 
 MAX_LEVELS: Final = 100  # of any nesting; keeps the recursion far from Python's limit
 
-_CONST_WORDS: Final = frozenset({"type", "enum", *ANNOTATIONS})
 _LEAVES: Final = frozenset({"string", "number", "integer", "boolean", "null"})
 
 
@@ -84,7 +75,7 @@ class Walk:
                 return self._typed(_of_type(schema, kind), kind, depth, level)
         elif kind is None and "anyOf" in schema and UNION_WORDS.issuperset(schema):
             branches = schema["anyOf"]
-            if branches.__class__ is list and 0 < len(branches) <= MAX_BRANCHES and not _are_consts(branches):
+            if branches.__class__ is list and 0 < len(branches) <= MAX_BRANCHES and not are_consts(branches):
                 return self._union(schema, depth, level)
         if "$ref" in schema or "allOf" in schema:
             return self._gathered(schema, depth, level)
@@ -189,10 +180,10 @@ class Walk:
     def _worded(self, words: JsonObject, depth: int, level: int) -> JsonObject:
         """Words that hold together → a schema with one type, or a union."""
         branches = words.get("anyOf")
-        if branches is not None and not _are_consts(branches):
+        if branches is not None and not are_consts(branches):
             return self._spread(words, branches, depth, level)
         if branches is not None:
-            words = _enumerated(words, branches)
+            words = enumerated(words, branches)
         types = types_of(words.get("type"))
         if not types:
             types = enum_types(words.get("enum")) or _implied_types(words) or list(SIX_TYPES)
@@ -213,16 +204,8 @@ class Walk:
         moved = without(words, *UNION_WORDS)
         if moved.keys() - {"type"} and not self._conjuncts.afford(len(dumps(moved)) * len(branches)):
             moved = {"type": moved["type"]} if "type" in moved else {}
-        union["anyOf"] = [_joined(branch, moved) for branch in branches]
+        union["anyOf"] = [moved_into(branch, moved) for branch in branches]
         return self._union(union, depth, level)
-
-
-def _joined(branch: Any, moved: JsonObject) -> Any:
-    if branch is False:
-        return False
-    if isinstance(branch, dict) and ("$ref" in branch or types_of(branch.get("type"))):
-        moved = without(moved, "type")
-    return {"allOf": [branch, moved]} if moved else branch
 
 
 def _is_leaf(schema: JsonObject) -> bool:
@@ -243,23 +226,3 @@ def _of_type(words: JsonObject, kind: str) -> JsonObject:
 def _implied_types(words: JsonObject) -> list[str]:
     implied = ["object"] if isinstance(words.get("properties"), dict) else []
     return [*implied, "array"] if "items" in words else implied
-
-
-def _are_consts(branches: list[Any]) -> bool:
-    return all(
-        branch.__class__ is dict and "const" in branch and _CONST_WORDS.issuperset(plain(branch)) for branch in branches
-    )
-
-
-def _enumerated(words: JsonObject, branches: list[JsonObject]) -> JsonObject:
-    """A union of consts as an enum. A null among them is a type of its own, since enums cannot have it."""
-    enumerated = together([without(words, "anyOf"), {"enum": [branch["const"] for branch in branches]}])
-    if not types_of(words.get("type")):
-        types = list(dict.fromkeys(map(_const_type, branches)))
-        enumerated["type"] = without_integer(types)
-    return enumerated
-
-
-def _const_type(branch: JsonObject) -> str:
-    value, named = branch["const"], branch.get("type")
-    return named if named.__class__ is str and has_type(value, named) else type_of(value)
