@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 REQ := requirements
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check lint types tests faults format lock clean bench bench-growth bench-peers
+.PHONY: help run test check lint types tests faults format lock sbom clean bench bench-growth bench-peers
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -52,6 +52,10 @@ lock:  ## renew the hash-locked requirements (needs uv)
 	cd $(REQ) && for name in runtime build dev; do \
 	  uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	    --no-annotate --only-binary :all: --upgrade $$name.in -o $$name.txt; done
+
+sbom:  ## the bill of materials, from the lock files, as dist/sbom.json (CycloneDX)
+	@mkdir -p dist
+	$(PYTHON) requirements/sbom.py > dist/sbom.json
 
 clean:  ## remove what the targets above made
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage build dist
