@@ -47,6 +47,21 @@ def _loads_leniently(data: bytes) -> object:
         return None
 
 
+def is_answer(body: JsonObject) -> bool:
+    """Does this document hold choices with messages, of the types that every client relies on?"""
+    choices = body.get("choices")
+    return isinstance(choices, list) and bool(choices) and all(map(_is_choice, choices))
+
+
+def _is_choice(choice: object) -> bool:
+    message = choice.get("message") if isinstance(choice, dict) else None
+    return (
+        isinstance(message, dict)
+        and isinstance(message.get("content"), str | list | None)
+        and isinstance(message.get("tool_calls"), list | None)
+    )
+
+
 def refusal_of(payload: JsonObject) -> UpstreamRefused:
     """The provider's own error, its words and its status kept."""
     error = payload.get("error", payload)

@@ -140,7 +140,8 @@ class Turn:
     async def _stream(self, response: Response, exchange: Exchange, attempt: Try) -> None:
         content_type = response.headers.get(b"content-type", b"").decode("latin-1")
         encoder = self.front.encoder(self._asked)
-        session = Session(exchange, content_type, encoder, limit=self._state.limits.event)
+        limits = self._state.limits
+        session = Session(exchange, content_type, encoder, limit=limits.event, document_limit=limits.answer)
 
         def begun() -> None:
             attempt.good()

@@ -24,7 +24,7 @@ _NEEDLESS: Final = frozenset((*ENVELOPE, "choices"))
 class KimiExchange:
     """State of one exchange: made by `KimiTransformer.begin`, dropped after the answer."""
 
-    __slots__ = ("_answer", "_choices", "_ended", "_first", "_moulded", "request", "summaries")
+    __slots__ = ("_answer", "_choices", "_ended", "_first", "_moulded", "_usage", "request", "summaries")
 
     def __init__(self, request: JsonObject, answer: Answer) -> None:
         self.request = request
@@ -33,6 +33,7 @@ class KimiExchange:
         self._choices: dict[int, StreamedChoice] = {}
         self._first: JsonObject = {}
         self._ended = False
+        self._usage: JsonObject | None = None  # the last that was told
         self._moulded: MouldedChoice | None = None
 
     @property
@@ -62,7 +63,7 @@ class KimiExchange:
             return self._chunk(item)
         if isinstance(item, Done):
             self._ended = True
-            return [*self._made([left for choice in self._choices.values() for left in choice.end()]), item]
+            return [*self._last([left for choice in self._choices.values() for left in choice.end()]), item]
         if isinstance(item, Failure):
             self._ended = True
             return [*self._made([left for choice in self._choices.values() for left in choice.broken()]), item]
@@ -86,6 +87,7 @@ class KimiExchange:
         payload = lift_usage(chunk.payload, self._answer.notes)
         if not self._first:
             self._first = payload
+        self._usage = payload.get("usage") or self._usage
         choices = payload.get("choices")
         if not isinstance(choices, list):
             return (chunk,)
@@ -124,6 +126,13 @@ class KimiExchange:
         if choice is None:
             choice = self._choices[index] = StreamedChoice(self._answer, index)
         return choice
+
+    def _last(self, choices: list[JsonObject]) -> list[Chunk]:
+        """The same behind everything that came. OpenAI's own client forgets a usage that is not in the last chunk."""
+        chunks = self._made(choices)
+        if chunks and self._usage:
+            chunks[-1] = Chunk.of({**chunks[-1].payload, "usage": self._usage})
+        return chunks
 
     def _made(self, choices: list[JsonObject]) -> list[Chunk]:
         """Chunks of our own, in the envelope of the stream."""

@@ -18,4 +18,4 @@ def judged(reason: str | None, *, calls: bool, cut: bool, enforced: bool) -> str
         return reason
     if calls:
         return "tool_calls"
-    return "stop" if reason == "tool_calls" else reason
+    return "stop" if not reason or reason == "tool_calls" else reason

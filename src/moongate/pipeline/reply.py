@@ -27,7 +27,7 @@ def read_reply(exchange: Exchange, data: bytes, content_type: str) -> JsonObject
     if data[:1] == b"{" and framing_of(content_type, b"{") == "document" and len(data) <= DOCUMENT_LIMIT:
         parsed = object_of(data)
         if parsed is not None:
-            return exchange.reply(parsed if not parsed.get("error") else Document(parsed).body())
+            return exchange.reply(Document(parsed).body())
     upstream = Upstream(content_type, DOCUMENT_LIMIT)
     items = upstream.feed(data)
     last = upstream.close()

@@ -14,11 +14,11 @@ from moongate.dialects.openai_chat import ChatEncoder
 from moongate.errors import BadUpstream, GatewayError
 from moongate.payload import JsonObject
 from moongate.pipeline.upstream import Document, Upstream
-from moongate.wire.frames import EVENT_LIMIT
+from moongate.wire.frames import DOCUMENT_LIMIT, EVENT_LIMIT
 
 _CUT: Final = "the provider's stream ended before the answer was complete"
 _EMPTY: Final = "the provider's stream ended before it began"
-_TOO_LARGE: Final = "the provider sent an event that is too large"
+_TOO_LARGE: Final = "the provider sent an event or a document that is too large"
 
 
 class Session:
@@ -39,7 +39,12 @@ class Session:
     __slots__ = ("_encoder", "_exchange", "_progress", "_upstream", "failure", "finished", "started", "usage")
 
     def __init__(
-        self, exchange: Exchange, content_type: str, encoder: Encoder | None = None, limit: int = EVENT_LIMIT
+        self,
+        exchange: Exchange,
+        content_type: str,
+        encoder: Encoder | None = None,
+        limit: int = EVENT_LIMIT,
+        document_limit: int = DOCUMENT_LIMIT,
     ) -> None:
         self.started = False
         self.finished = False
@@ -47,7 +52,7 @@ class Session:
         self.usage: JsonObject | None = None
         self._exchange = exchange
         self._encoder: Encoder = encoder or ChatEncoder()
-        self._upstream = Upstream(content_type, limit)
+        self._upstream = Upstream(content_type, limit, document_limit)
         self._progress = Progress()
 
     def feed(self, data: bytes) -> bytes:
@@ -161,8 +166,6 @@ class Session:
         try:
             body = self._exchange.reply(document.body())
             chunks = chunks_of(body, summaries=bool(getattr(self._exchange, "summaries", False)))
-            if not chunks:
-                raise BadUpstream("the provider's answer has no choices")
         except GatewayError as error:
             return [self._fail(error)]
         out: list[bytes] = []

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from moongate.chat.items import Item, Stretch
-from moongate.chat.reading import EventReader, item_of, refusal_of
+from moongate.chat.reading import EventReader, is_answer, item_of, refusal_of
 from moongate.errors import BadUpstream
 from moongate.payload import JsonObject, object_of
 from moongate.wire.frames import BOM, DOCUMENT_LIMIT, EVENT_LIMIT
@@ -28,23 +28,36 @@ class Document:
         return cls(object_of(data.removeprefix(BOM)))
 
     def body(self) -> JsonObject:
-        """The answer. Raises the provider's error if it is one, BadUpstream if it is no JSON object."""
+        """The answer. Raises the provider's error if it is one, BadUpstream if it is no completion."""
         if self.parsed is None:
             raise BadUpstream("the provider's answer is not a JSON object")
         if self.parsed.get("error"):
             raise refusal_of(self.parsed)
+        if not is_answer(self.parsed):
+            raise BadUpstream("the provider's answer has no choices")
         return self.parsed
 
 
 class Upstream:
     """One answer's bytes. The framing is chosen at the first byte that is not blank."""
 
-    __slots__ = ("_content_type", "_document", "_head", "_limit", "_lines", "_size", "events", "overflow")
+    __slots__ = (
+        "_content_type",
+        "_document",
+        "_document_limit",
+        "_head",
+        "_limit",
+        "_lines",
+        "_size",
+        "events",
+        "overflow",
+    )
 
-    def __init__(self, content_type: str, limit: int = EVENT_LIMIT) -> None:
+    def __init__(self, content_type: str, limit: int = EVENT_LIMIT, document_limit: int = DOCUMENT_LIMIT) -> None:
         self.overflow = False
         self._content_type = content_type
-        self._limit = limit
+        self._limit = limit  # bytes of one event
+        self._document_limit = document_limit
         self._head: list[bytes] = []  # before the framing is known
         self._size = 0
         self.events: EventReader | None = None  # if the framing is server-sent events
@@ -63,7 +76,7 @@ class Upstream:
         if self._document is not None:
             self._document.append(data)
             self._size += len(data)
-            self.overflow = self._size > max(DOCUMENT_LIMIT, self._limit)
+            self.overflow = self._size > self._document_limit
             return []
         return self._choose(data)
 
