@@ -1,0 +1,119 @@
+"""Answers and requests that are made to fill a memory, many at once."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+
+from tests.soak.client import KEY, Caller, question, request
+from tests.soak.report import Figure, Report
+from tests.soak.subject import Subject, running, settled
+
+SERVER = """
+import asyncio
+from tests.support.faulty_upstream import FaultyUpstream
+async def main():
+    upstream = await FaultyUpstream(max_bytes=1 << 30, max_seconds=300).start()
+    print(upstream.port, flush=True)
+    await asyncio.Event().wait()
+asyncio.run(main())
+"""
+EVENT, BODY = 8, 32  # MiB: the gateway's own limits
+Bomb = Callable[[Subject], Awaitable[bool]]
+
+
+async def bombs(at_once: int = 20, *, size: int = 100, back: float = 20) -> Report:
+    """`size` MiB each. What one may hold is its limit twice over: as it comes, and put together."""
+    models = [f"gzip_bomb~mb={size}", f"sse_big_line~mb={size}", "json_deep", "endless_headers"]
+    answers = [(model, streamed) for model in models for streamed in (True, False) if streamed or "line" not in model]
+    kinds: list[tuple[str, float, Bomb]] = [
+        *((f"{model}{', streamed' if s else ''}", EVENT, answer(model, s)) for model, s in answers),
+        ("request: endless header", 1, endless_head),
+        ("request: deep JSON", 1, deep_body),
+        (f"request: line of {size} MB", BODY, long_body(size)),
+    ]
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", SERVER, stdout=asyncio.subprocess.PIPE, env={**os.environ, "PYTHONPATH": os.getcwd()}
+    )
+    assert process.stdout is not None
+    try:
+        port = int(await process.stdout.readline())
+        provider = {"name": "faults", "api_base_url": f"http://127.0.0.1:{port}/v1", "models": models}
+        once = {"retries": 0, "attempts": 1}
+        async with running({"providers": [provider], "retries": once}) as subject:
+            return await judged(subject, kinds, at_once, back)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        await process.wait()
+
+
+async def judged(subject: Subject, kinds: list[tuple[str, float, Bomb]], at_once: int, back: float) -> Report:
+    before = subject.memory()
+    figures = []
+    for name, each, throw in kinds:
+        subject.forget_peak()
+        survived = sum(await asyncio.gather(*[throw(subject) for _ in range(at_once)]))
+        figures.append(Figure(f"{name}: refused", survived, most=at_once, least=at_once))
+        figures.append(Figure(f"{name}: peak", subject.peak() - before, "MiB", most=2 * at_once * each + 50))
+    after = await settled(lambda: subject.memory() - before, back)
+    figures.append(Figure("memory above the baseline afterwards", after, "MiB", most=back))
+    return Report(f"Bombs, {at_once} at once", tuple(figures))
+
+
+def answer(model: str, streamed: bool) -> Bomb:
+    async def throw(subject: Subject) -> bool:
+        """The client hears of an error: as a status, or at the end of what it was told."""
+        caller = await Caller.open(subject.port)
+        caller.send(question(f"faults,{model}", "x", stream=streamed))
+        found = await caller.answer()
+        caller.leave()
+        return b'"error"' in found.body and b"[DONE]" not in found.body
+
+    return throw
+
+
+async def endless_head(subject: Subject) -> bool:
+    head = f"GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {KEY}\r\n".encode()
+    return await refused(subject, head, b"x-more: " + b"y" * 1000 + b"\r\n", 20_000) == 431
+
+
+async def deep_body(subject: Subject) -> bool:
+    caller = await Caller.open(subject.port)
+    body = b'{"model":"m","messages":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+    caller.send(request("/v1/chat/completions", body))
+    found = await caller.answer()
+    caller.leave()
+    return found.status == 400
+
+
+def long_body(size: int) -> Bomb:
+    async def throw(subject: Subject) -> bool:
+        head = request("/v1/chat/completions", b"").replace(b"content-length: 0", b"transfer-encoding: chunked")
+        return await refused(subject, head, b"10000\r\n" + b"y" * 65_536 + b"\r\n", size * 16) == 413
+
+    return throw
+
+
+async def refused(subject: Subject, head: bytes, piece: bytes, times: int) -> int:
+    """The status that comes while we are still sending; 0 if none does."""
+    caller = await Caller.open(subject.port)
+    caller.send(head)
+    answering = asyncio.create_task(caller.answer())
+    try:
+        for _ in range(times):
+            if answering.done():
+                break
+            caller.send(piece)
+            await caller.writer.drain()
+            await asyncio.sleep(0)
+    except ConnectionError:
+        pass
+    try:
+        return (await answering).status
+    except (ConnectionError, asyncio.IncompleteReadError):
+        return 0
+    finally:
+        caller.reset()

@@ -1,0 +1,115 @@
+"""The gateway under test, seen from outside: its memory, its descriptors, its tasks, its log."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+from tests.soak.client import KEY, ask_once
+from tests.soak.entry import TASKS
+
+PATIENCE = 60.0
+
+
+class Subject:
+    """One running gateway."""
+
+    def __init__(self, process: asyncio.subprocess.Process, port: int, folder: Path) -> None:
+        self._process = process
+        self.folder = folder
+        self.port = port
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def said(self) -> str:
+        """What it wrote to standard error."""
+        return (self.folder / "err.txt").read_text()
+
+    def memory(self) -> float:
+        """MiB that are resident now."""
+        return self._status("VmRSS")
+
+    def peak(self) -> float:
+        """The most MiB that were, since `forget_peak`."""
+        return self._status("VmHWM")
+
+    def forget_peak(self) -> None:
+        Path(f"/proc/{self.pid}/clear_refs").write_text("5")
+
+    def descriptors(self) -> int:
+        return len(os.listdir(f"/proc/{self.pid}/fd"))
+
+    async def tasks(self) -> int:
+        return int((await ask_once(self.port, TASKS)).body)
+
+    def signal(self, number: int) -> None:
+        self._process.send_signal(number)
+
+    def configure(self, config: dict[str, Any]) -> None:
+        """Write another configuration, in one piece. SIGHUP makes it count."""
+        fresh = self.folder / "config.json.new"
+        fresh.write_text(json.dumps(filled(config)))
+        fresh.rename(self.folder / "config.json")
+
+    def _status(self, name: str) -> float:
+        for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
+            if line.startswith(name):
+                return int(line.split()[1]) / 1024
+        raise LookupError(name)
+
+
+def filled(config: dict[str, Any]) -> dict[str, Any]:
+    return {"api_keys": [KEY], "log": {"format": "off"}, **config}
+
+
+@contextlib.asynccontextmanager
+async def running(config: dict[str, Any]) -> AsyncIterator[Subject]:
+    """A gateway in a process of its own, until the block ends; then it must end well."""
+    with tempfile.TemporaryDirectory(prefix="soak-") as name:
+        folder = Path(name)
+        (folder / "config.json").write_text(json.dumps(filled(config)))
+        with (folder / "err.txt").open("wb") as err:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "tests.soak.entry", str(folder / "config.json")),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=err,
+                env={**os.environ, "MOONGATE_HOME": name},
+            )
+        assert process.stdout is not None
+        try:
+            line = await asyncio.wait_for(process.stdout.readline(), PATIENCE)
+            assert line.startswith(b"port "), (folder / "err.txt").read_text()
+            subject = Subject(process, int(line.split()[1]), folder)
+            for _ in range(2):
+                await subject.tasks()  # what opens with the first requests belongs to the baseline
+            yield subject
+            subject.signal(signal.SIGTERM)
+            code = await asyncio.wait_for(process.wait(), PATIENCE)
+            assert code == 0, f"it ended with {code}: {subject.said}"
+            assert "Traceback" not in subject.said, subject.said
+            assert "mistake" not in subject.said, subject.said
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+
+
+async def settled(measure: Callable[[], float], limit: float, seconds: float = 20.0) -> float:
+    """The measure once it is at or below the limit, or what it is after so many seconds."""
+    end = time.monotonic() + seconds
+    while (found := measure()) > limit and time.monotonic() < end:
+        await asyncio.sleep(0.1)
+    return found
