@@ -67,6 +67,12 @@ def test_a_result_follows_its_call() -> None:
     assert written.notes == [Note("history_id", "messages[0].tool_calls[0].id", "x", "A")]
 
 
+def test_a_result_that_is_paired_by_its_place_leaves_a_note_of_its_own() -> None:
+    written = Writing(assistant(call("x")), tool("lost"))
+    assert written.messages == [assistant(call("x")), tool("x")]
+    assert written.notes == [Note("history_id", "messages[1].tool_call_id", "lost", "x")]
+
+
 def test_results_stand_behind_their_message_in_the_order_of_its_calls() -> None:
     turn = assistant(call("a"), call("b"))
     written = Writing(turn, tool("b", "B"), USER, tool("a", "A"))

@@ -111,7 +111,8 @@ def test_names_are_sent_as_the_host_takes_them() -> None:
     result, notes = written({"tools": [tool("21st.magic", GOOD)], "tool_choice": choice}, names)
     assert result["tools"] == [tool(sent, GOOD)]
     assert result["tool_choice"] == {"type": "function", "function": {"name": sent, "x": 1}}
-    assert notes == [Note("tool_name", "tools[0].function.name", "21st.magic", sent)]
+    places = ("tools[0].function.name", "tool_choice.function.name")
+    assert notes == [Note("tool_name", place, "21st.magic", sent) for place in places]
     other = {"tools": [tool("bash", GOOD)], "tool_choice": "auto"}
     assert written(other, names)[0] is other
 

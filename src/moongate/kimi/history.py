@@ -148,9 +148,12 @@ class HistoryWriter:
         if isinstance(final, str):
             final = self._sent_id(final)
         if final != given:
+            if given != result.call.given:  # else the note of its call says it
+                self._note("history_id", f"messages[{result.at}].tool_call_id", given, final)
             message = {**message, "tool_call_id": final}
         name = message.get("name")
         if isinstance(name, str) and name in self.names.renamed:
+            self._note("tool_name", f"messages[{result.at}].name", name, self.names.sent(name))
             message = {**message, "name": self.names.sent(name)}
         return message
 

@@ -78,6 +78,7 @@ def write_tools(body: JsonObject, names: ToolNames, cache: SchemaCache, notes: l
             body = {**body, "tools": written}
     choice: Any = body.get("tool_choice")
     if names.renamed and (name := chosen_name(choice)) in names.renamed:
+        notes.append(Note("tool_name", "tool_choice.function.name", name, names.sent(name)))
         function = {**choice["function"], "name": names.sent(name)}
         body = {**body, "tool_choice": {**choice, "function": function}}
     return body

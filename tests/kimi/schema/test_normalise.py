@@ -100,7 +100,13 @@ def test_definitions_move_to_the_root() -> None:
         "properties": {"a": {"$ref": "#/$defs/P_2"}, "b": {"$ref": "#/$defs/P"}},
         "$defs": {"P": {"type": "integer", "enum": [1]}, "P_2": STRING},
     }
-    assert normalise_schema({**NONE, "$defs": 3}) == NONE
+    odd: Any
+    for odd in (3, 0, "", [], None):
+        assert normalise_schema({**NONE, "$defs": odd}) == NONE
+        assert normalise_schema({**NONE, "definitions": {"A": STRING}, "$defs": odd}) == {
+            **NONE,
+            "$defs": {"A": STRING},
+        }
 
 
 def test_definitions_made_on_the_way_are_normalised_too() -> None:

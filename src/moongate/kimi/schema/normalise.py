@@ -74,9 +74,9 @@ def _with_definitions(result: JsonObject, references: References, walk: Walk) ->
         for name, target in pending:
             definitions[name] = walk.definition(target)
             changed = changed or definitions[name] is not target.schema
-    given = result.get("$defs")
+    given = result.get("$defs", {})  # of any type, if the client wrote it so
     if not definitions:
-        return result if not given else {word: value for word, value in result.items() if word != "$defs"}
-    if not changed and given is not None and given.keys() == definitions.keys():
+        return result if given == {} else {word: value for word, value in result.items() if word != "$defs"}
+    if not changed and isinstance(given, dict) and given.keys() == definitions.keys():
         return result
     return {**result, "$defs": definitions}
