@@ -21,6 +21,7 @@ import uvicorn
 
 from moongate.gateway.bounds import Bounds
 from moongate.gateway.protocol import Protocol as Connection
+from moongate.gateway.resources import claim
 from moongate.gateway.workers import FORCE, listen_to_signals, say, supervise
 
 BACKLOG: Final = 2048
@@ -57,6 +58,7 @@ def serve(
     `make(n)` makes the service of worker n (from 0), in its process. `announce` is called
     with the port once connections are taken.
     """
+    claim()
     sockets = listen(host, port, workers)
     announce(sockets[0].getsockname()[1])
 
