@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 REQ := requirements
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check lint types tests faults format lock sbom clean bench bench-growth bench-peers
+.PHONY: help run test check lint types tests agents faults format lock sbom clean bench bench-growth bench-peers
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -43,6 +43,9 @@ tests:
 
 faults: $(VENV)/.dev  ## every fault of an upstream, at full size, through every front and SDK
 	FAULTS=full $(BIN)/pytest -n 2 --dist loadfile tests/faults
+
+agents: $(VENV)/.dev  ## real coding agents from npm through every misbehaviour (ARGS="--agent codex --row ndjson")
+	$(BIN)/python -m tests.agents $(ARGS)
 
 format:  ## format the code and mend what ruff can mend
 	$(BIN)/ruff format .
