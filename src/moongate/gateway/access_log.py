@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from moongate.payload import dumps
@@ -163,7 +164,13 @@ def _tokens(usage: Mapping[str, Any] | None) -> dict[str, Any]:
 
 def _stamp(when: float) -> str:
     whole = int(when)
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole)) + f".{int((when - whole) * 1000):03d}Z"
+    return f"{_second(whole)}.{int((when - whole) * 1000):03d}Z"
+
+
+@lru_cache(maxsize=8)
+def _second(whole: int) -> str:
+    """Lines of one second share it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole))
 
 
 def _ignore(entry: Entry) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import inf
+from time import monotonic
 from typing import Final
 
 from moongate.errors import GatewayError, TooManyRequests, UpstreamRefused
@@ -37,7 +38,7 @@ class Lane:
 class Try:
     """One attempt. `good()` once the provider has begun to answer well."""
 
-    __slots__ = ("_lane", "_settled", "clock", "deadlines", "index", "key", "number")
+    __slots__ = ("_lane", "_settled", "deadlines", "index", "key", "number")
 
     def __init__(self, lane: Lane, index: int, number: int, key: Key, deadlines: Deadlines) -> None:
         self._lane = lane
@@ -46,12 +47,11 @@ class Try:
         self.number = number  # 1 is the first attempt of the request
         self.key = key
         self.deadlines = deadlines
-        self.clock = asyncio.get_running_loop().time
 
     def good(self) -> None:
         if not self._settled:
             self._settled = True
-            self._lane.health.succeeded(self.clock())
+            self._lane.health.succeeded(monotonic())
             self._lane.tried("ok")
 
     def bad(self, error: GatewayError) -> None:
@@ -60,8 +60,8 @@ class Try:
             return
         self._settled = True
         if not is_failure(error):
-            self._lane.health.succeeded(self.clock())
-        elif self._lane.health.failed(self.clock()):
+            self._lane.health.succeeded(monotonic())
+        elif self._lane.health.failed(monotonic()):
             self._lane.cooled()
         self._lane.tried(error.code if error.status in (502, 504) and error.code else str(error.status))
 
@@ -86,7 +86,7 @@ class Attempts:
 
     async def run(self, lanes: Sequence[Lane], call: Call, deadlines: Deadlines) -> None:
         """Call until it works. `call` raises only what happened before the client got a byte."""
-        now = asyncio.get_running_loop().time()
+        now = monotonic()
         order = (0,) if len(lanes) == 1 else _order(lanes, now)
         error = await self._once(lanes[order[0]], order[0], 1, call, deadlines)
         if error is not None:
@@ -102,7 +102,6 @@ class Attempts:
         end: float,
     ) -> None:
         """The rest of the plan; its first attempt has just ended with `error`."""
-        clock = asyncio.get_running_loop().time
         if len(plan) < 2 or not self._budget.allows(self._in_flight()):
             raise error
         self._budget.retrying += 1
@@ -112,13 +111,13 @@ class Attempts:
                 lane = lanes[index]
                 wait = 0.0
                 if index == before:
-                    wait = self._wait(error, lane, tries, clock())
+                    wait = self._wait(error, lane, tries, monotonic())
                 elif not may_fall_back(error):
                     raise error
-                if clock() + wait >= end:
+                if monotonic() + wait >= end:
                     continue  # no time for this one; a fallback does not wait
                 await asyncio.sleep(wait)
-                rest = replace(deadlines, whole=end - clock())
+                rest = replace(deadlines, whole=end - monotonic())
                 tries += 1
                 failed = await self._once(lane, index, tries, call, rest)
                 if failed is None:
@@ -138,7 +137,7 @@ class Attempts:
         return plan[: self._rules.attempts]
 
     async def _once(self, lane: Lane, index: int, number: int, call: Call, deadlines: Deadlines) -> GatewayError | None:
-        now = asyncio.get_running_loop().time()
+        now = monotonic()
         try:
             key = lane.keys.take(now)
         except TooManyRequests as busy:

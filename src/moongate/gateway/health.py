@@ -21,7 +21,7 @@ ENOUGH: Final = 10  # answers in the window before their share of failures means
 class Health:
     """Of one target."""
 
-    __slots__ = ("_bad", "_cooling", "_good", "_in_a_row", "_pane", "_probing", "_rules", "_until")
+    __slots__ = ("_bad", "_cooling", "_good", "_in_a_row", "_next_pane", "_pane", "_probing", "_rules", "_until")
 
     def __init__(self, rules: Retries) -> None:
         self._rules = rules
@@ -30,6 +30,7 @@ class Health:
         self._cooling = 0.0  # the length of the current or last cool-down, 0 if all is well
         self._probing = False
         self._pane = 0
+        self._next_pane = 0.0
         self._good = [0] * PANES
         self._bad = [0] * PANES
 
@@ -51,7 +52,8 @@ class Health:
         self._in_a_row = 0
         if self._cooling:
             self._forget()
-        self._turn(now)
+        if now >= self._next_pane:
+            self._turn(now)
         self._good[self._pane % PANES] += 1
 
     def failed(self, now: float) -> bool:
@@ -87,6 +89,7 @@ class Health:
         for old in range(self._pane + 1, min(pane, self._pane + PANES) + 1):
             self._good[old % PANES] = self._bad[old % PANES] = 0
         self._pane = max(pane, self._pane)
+        self._next_pane = (self._pane + 1) * WINDOW / PANES
 
 
 @dataclass(slots=True)
@@ -115,8 +118,11 @@ class KeyRing:
     def take(self, now: float) -> Key:
         """The next key that neither cools nor is busy; if all cool, the one ready first. `give_back` follows."""
         keys = self._keys
+        if len(keys) == 1 and not keys[0].concurrency:
+            keys[0].in_flight += 1
+            return keys[0]
         self._next = (self._next + 1) % len(keys)
-        turn = keys if len(keys) == 1 else keys[self._next :] + keys[: self._next]
+        turn = keys[self._next :] + keys[: self._next]
         free = [key for key in turn if not key.concurrency or key.in_flight < key.concurrency]
         if not free:
             raise TooManyRequests(
@@ -125,6 +131,10 @@ class KeyRing:
         key = next((key for key in free if key.until <= now), None) or min(free, key=lambda each: each.until)
         key.in_flight += 1
         return key
+
+    @property
+    def headers(self) -> list[bytes]:
+        return [key.header for key in self._keys]
 
     def give_back(self, key: Key) -> None:
         key.in_flight -= 1

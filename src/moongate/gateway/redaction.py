@@ -20,10 +20,11 @@ class Redactor:
         # The longest first: one secret may begin with another.
         ordered = sorted(forms, key=lambda form: (-len(form), form))
         self._pattern = re.compile("|".join(map(re.escape, ordered))) if ordered else None
+        self._shortest = len(ordered[-1]) if ordered else 0
 
     def clean(self, text: str) -> str:
         """The text with a mask where a secret stood; the same object if there was none."""
-        if self._pattern is None or self._pattern.search(text) is None:
+        if self._pattern is None or len(text) < self._shortest or self._pattern.search(text) is None:
             return text
         return self._pattern.sub(MASK, text)
 

@@ -6,7 +6,7 @@ A reload builds a new State and swaps it in; requests in flight end with the one
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from moongate.gateway.attempts import Attempts, Lane
@@ -94,9 +94,17 @@ class Target:
     chain: Chain
     upstream: Upstream
     path: str
-    head: tuple[tuple[bytes, bytes], ...]  # what every request says, but for the key
+    heads: Mapping[bytes, tuple[tuple[bytes, bytes], ...]]  # by the key: what every request says
     forwarded: frozenset[bytes]
     lane: Lane
+    metrics: Metrics
+    meters: dict[str, Meter] = field(default_factory=dict)  # by the front
+
+    def meter(self, front: str) -> Meter:
+        found = self.meters.get(front)
+        if found is None:
+            found = self.meters[front] = Meter(self.metrics, self.provider, self.model, front)
+        return found
 
 
 class State:
@@ -123,7 +131,6 @@ class State:
             target for source in config.sources for target in self._targets(source, old.upstreams if old else {})
         ]
         self._plans: dict[int, tuple[tuple[Target, ...], tuple[Lane, ...]]] = {}
-        self._meters: dict[tuple[int, str], Meter] = {}
 
     def plan(self, route: Route) -> tuple[tuple[Target, ...], tuple[Lane, ...]]:
         """The targets of a route, the first choice first, and their lanes."""
@@ -132,13 +139,6 @@ class State:
             targets = tuple(self.targets[index] for index in (route.index, *route.fallback))
             found = self._plans[route.index] = targets, tuple(target.lane for target in targets)
         return found
-
-    def meter(self, target: Target, front: str) -> Meter:
-        key = (id(target), front)  # targets live as long as this object
-        meter = self._meters.get(key)
-        if meter is None:
-            meter = self._meters[key] = Meter(self.metrics, target.provider, target.model, front)
-        return meter
 
     def close(self, successor: State | None = None) -> None:
         """Close the upstreams that nobody uses any more."""
@@ -154,15 +154,16 @@ class State:
         upstream = self.upstreams.get(place) or open_upstreams.get(place) or Client(origin, connections=place[1])
         self.upstreams[place] = upstream
         keys = KeyRing(source.keys)
-        head = ((b"Content-Type", b"application/json"), *_encoded(source.headers))
+        common = ((b"Content-Type", b"application/json"), *_encoded(source.headers))
+        heads = {key: (*common, (b"Authorization", key)) if key else common for key in keys.headers}
         forwarded = (FORWARDED | {name.lower().encode() for name in provider.forward_headers}) - NEVER_FORWARDED
         targets = []
         for model in source.models:
             chain = self.config.transformers.chain(source.chains[model.name], model.name, provider.api_base_url)
             lane = Lane(Health(self.config.settings.retries), keys, *self._counters(source.name, model.name))
-            targets.append(
-                Target(source.name, model.name, chain, upstream, source.endpoint.path, head, forwarded, lane)
-            )
+            path = source.endpoint.path
+            target = Target(source.name, model.name, chain, upstream, path, heads, forwarded, lane, self.metrics)
+            targets.append(target)
         return targets
 
     def _counters(self, provider: str, model: str) -> tuple[Callable[[], None], Callable[[str], None]]:

@@ -41,7 +41,6 @@ class Turn:
         "_chat",
         "_head",
         "_outlet",
-        "_patience",
         "_pulse",
         "_request_id",
         "_state",
@@ -67,7 +66,6 @@ class Turn:
         self._head = head
         self._request_id = request_id
         self._pulse = pulse
-        self._patience = Patience.of(state.timeouts, pulse.seconds)
         self.began = perf_counter()
         self.asked_model = ""
         self.front = front
@@ -105,9 +103,9 @@ class Turn:
         exchange = target.chain.begin(chat)
         # Nobody changed anything: the client's own bytes go on.
         body = self._body if exchange.request is self._asked else dumps(exchange.request)
-        head = [*target.head, *self._forwarded(target)]
-        if attempt.key.header:
-            head.append((b"Authorization", attempt.key.header))
+        head = target.heads[attempt.key.header]
+        if not target.forwarded.isdisjoint(self._head):
+            head = (*head, *((name, self._head[name]) for name in self._head.keys() & target.forwarded))
         response = await target.upstream.send("POST", target.path, head, body, deadlines=attempt.deadlines)
         try:
             if response.status != 200:
@@ -152,7 +150,7 @@ class Turn:
             self.front,
             self._outlet,
             headers=[*STREAM_HEAD, *self._own_headers()],
-            patience=self._patience,
+            patience=Patience.of(self._state.timeouts, self._pulse.seconds),
             pulse=self._pulse,
             begun=begun,
         )
@@ -175,10 +173,6 @@ class Turn:
 
     def _own_headers(self) -> HeaderList:
         return [(b"x-request-id", self._request_id)]
-
-    def _forwarded(self, target: Target) -> HeaderList:
-        names = self._head.keys() & target.forwarded
-        return [(name, self._head[name]) for name in names] if names else []
 
 
 def _reply(exchange: Exchange, data: bytes, content_type: str) -> tuple[JsonObject, bool]:

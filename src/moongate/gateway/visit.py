@@ -29,6 +29,26 @@ CLIENT_LEFT: Final = 499  # for the log: nobody was there to hear a status
 class Visit:
     """One HTTP request, of whatever kind."""
 
+    __slots__ = (
+        "_stop",
+        "_task",
+        "asked",
+        "began",
+        "client",
+        "error",
+        "front",
+        "gateway",
+        "head",
+        "id",
+        "left",
+        "outlet",
+        "receive",
+        "scope",
+        "state",
+        "status",
+        "turn",
+    )
+
     def __init__(self, gateway: Gateway, scope: Scope, receive: Receive, outlet: Outlet) -> None:
         self.gateway = gateway
         self.state = gateway.state
@@ -73,27 +93,27 @@ class Visit:
         front = FRONTS.get(path)
         if front is not None:
             self.front = front
-        elif path.startswith("/v1/messages") or b"anthropic-version" in self.head:
+            self.state.visitors.check(self.head)
+            self.client = client = self.state.doorkeeper.admit(self.head)
+            if method != "POST":
+                raise MethodNotAllowed(f"{path} takes POST")
+            await self._converse(front, client)
+            return
+        if path.startswith("/v1/messages") or b"anthropic-version" in self.head:
             self.front = MESSAGES
         self.state.visitors.check(self.head)
+        if path not in OPEN_PAGES:
+            self.client = self.state.doorkeeper.admit(self.head)
         page = PAGES.get(path)
         if page is None and path.startswith("/v1/models/"):
             page = one_model(path.removeprefix("/v1/models/"))
-        if page is None or path not in OPEN_PAGES:
-            self.client = self.state.doorkeeper.admit(self.head)
-        if front is not None:
-            if method != "POST":
-                raise MethodNotAllowed(f"{path} takes POST")
-            await self._converse(front)
-        elif page is not None:
-            await self._page(page, method)
-        else:
+        if page is None:
             raise NotFound(f"There is nothing at {path[:200]!r}", code="no_such_path")
+        await self._page(page, method)
 
-    async def _converse(self, front: Dialect) -> None:
-        gateway, client = self.gateway, self.client
+    async def _converse(self, front: Dialect, client: Client) -> None:
+        gateway = self.gateway
         values, slot = gateway.metrics.values, gateway.metrics.in_flight
-        assert client is not None
         self._admit(values[slot])
         client.enter(self.began)
         values[slot] += 1
@@ -212,9 +232,7 @@ class Visit:
         notes: dict[str, int] = {}
         if turn is not None and turn.target is not None:
             provider, model = turn.target.provider, turn.target.model
-            notes = account(
-                metrics, self.state.meter(turn.target, self.front.name), turn, self.status, now - self.began
-            )
+            notes = account(metrics, turn.target.meter(self.front.name), turn, self.status, now - self.began)
         elif scope["path"] in FRONTS:
             metrics.count(
                 "moongate_requests_total", model="", provider="", front=self.front.name, status=str(self.status)
