@@ -128,6 +128,17 @@ def test_a_closing_tag_without_sep_counts_at_the_end_only() -> None:
     for end in ("<|close|>", "<|close|>to", "<|close|>tools", "<|close|>tools<|se"):
         heard = hear(f"<|open|>tools<|sep|>{call()}{end}")
         assert (heard.content, heard.calls) == ("", [said()])
+    assert hear("Hi<|close|>response").content == "Hi", "the answer may start inside a channel"
+
+
+def test_a_closing_tag_that_may_be_prose_closes_only_what_is_open() -> None:
+    assert hear("<|open|>response<|sep|>a<|close|>").content == "a"
+    assert hear("<|open|>response<|sep|>a<|close|>res").content == "a"
+    assert hear("<|open|>response<|sep|>a<|close|>to").content == "a<|close|>to"
+    assert hear(f"{opened('response', 'a')}<|close|>").content == "a<|close|>"
+    assert hear("Write <|close|>").content == "Write <|close|>"
+    assert hear("thought<|close|>think", "reasoning").reasoning == "thought<|close|>think", "read once, it stays"
+    assert hear("<|open|>think<|sep|>thought<|close|>think", "reasoning").reasoning == "thought"
 
 
 def test_blanks_inside_tags() -> None:

@@ -53,7 +53,7 @@ class K3Lane:
     """One field of one choice."""
 
     __slots__ = (
-        *("_body", "_call", "_data", "_home", "_mend", "_offer", "_pending", "_resume", "_since", "_tag"),
+        *("_body", "_call", "_data", "_element", "_home", "_mend", "_offer", "_pending", "_resume", "_since", "_tag"),
         *("_visible", "calling"),
     )
 
@@ -65,6 +65,7 @@ class K3Lane:
         self._call: K3Call | None = None
         self.calling = False
         self._body = ""  # the element whose body we are in: argument or json
+        self._element = ""  # the channel that was opened last, if it is still open
         self._tag: Token | None = None  # we are behind <|open|> or <|close|>
         self._data = ""
         self._pending = ""  # read again with the next text: what may become a token, or a whole tag
@@ -171,6 +172,7 @@ class K3Lane:
             self._begin_call(text)
             return True
         self._drop(TEXTS[tag] + name)
+        self._element = name
         if name == "tools":
             self._visible.after()
         elif name != "message":
@@ -186,6 +188,7 @@ class K3Lane:
         else:
             self._end_call()
             self._drop(TEXTS[CLOSE] + name)
+            self._element = ""
             if name in ("think", "response"):
                 self._visible.turn("content")
 
@@ -207,15 +210,22 @@ class K3Lane:
             self._visible.after()
 
     def _end_in_tag(self, tag: Token, text: str, piece: str) -> None:
-        """The text ends inside a tag. A closing tag counts."""
+        """The text ends inside a tag. A closing tag counts if it closes something."""
         self._tag = None
-        if tag is CLOSE:
-            self._close_element(self._body or tag_name(text))
+        name = tag_name(text)
+        if tag is CLOSE and (self._call is not None or self._closes(name)):
+            self._close_element(self._body or name)
             self._end_of_text("")
         elif self._call is not None:
             self._cut(self._call)
         else:
             self._say(TEXTS[tag] + text + piece)
+
+    def _closes(self, name: str) -> bool:
+        """Content may start inside a channel; a whole name closes that. Reasoning that ends so was read before."""
+        if self._element:
+            return self._element.startswith(name) or name in NAMES
+        return self._home == "content" and name in NAMES
 
     def _end_of_text(self, piece: str) -> None:
         if self._call is None:
