@@ -222,10 +222,10 @@ class K3Lane:
             self._say(TEXTS[tag] + text + piece)
 
     def _closes(self, name: str) -> bool:
-        """Content may start inside a channel; a whole name closes that. Reasoning that ends so was read before."""
-        if self._element:
-            return self._element.startswith(name) or name in NAMES
-        return self._home == "content" and name in NAMES
+        """What was opened here, or what content may have started inside of."""
+        if self._element and self._element.startswith(name):
+            return True
+        return self._home == "content" and name in ("response", "message")
 
     def _end_of_text(self, piece: str) -> None:
         if self._call is None:
