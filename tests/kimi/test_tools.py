@@ -104,6 +104,12 @@ def test_a_schema_that_cannot_be_mended_is_refused_with_the_name_of_the_tool() -
         )
 
 
+def test_an_empty_list_and_true_are_no_parameters() -> None:
+    result, notes = written({"tools": [tool("f", []), tool("g", True)]})
+    assert [each["function"]["parameters"] for each in result["tools"]] == [{"type": "object", "properties": {}}] * 2
+    assert [note.where for note in notes] == ["tools[0].function.parameters", "tools[1].function.parameters"]
+
+
 def test_names_are_sent_as_the_host_takes_them() -> None:
     names = ToolNames.of(["21st.magic"], MOONSHOT_NAME)
     sent = names.sent("21st.magic")

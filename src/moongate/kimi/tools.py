@@ -7,6 +7,7 @@ from operator import is_
 from typing import Any
 
 from moongate.chat.contracts import Note
+from moongate.errors import BadRequest
 from moongate.kimi.names import ToolNames
 from moongate.kimi.offer import ToolKeys
 from moongate.kimi.schema_cache import SchemaCache
@@ -88,8 +89,11 @@ def _write_tool(tool: JsonObject, at: int, names: ToolNames, cache: SchemaCache,
     function = tool["function"]
     name, parameters = function["name"], function.get("parameters")
     sent, schema = names.sent(name), parameters
-    if parameters is None or isinstance(parameters, dict):
-        schema = cache.normalise(parameters or {}, tool=name)
+    if isinstance(parameters, dict) or parameters in (None, True, []):  # anything else is the provider's to refuse
+        try:
+            schema = cache.normalise({} if parameters is None else parameters, tool=name)
+        except BadRequest as error:
+            raise BadRequest(error.message, path=f"tools[{at}].function.{error.path}") from None
     if sent == name and schema is parameters:
         return tool
     if sent != name:
