@@ -57,7 +57,7 @@ def test_default_options_lie_below(folder: Path) -> None:
 
 def test_a_module_and_the_class_s_own_name(tmp_path: Path) -> None:
     found = Transformers.load([custom("moongate.pipeline.base:BaseTransformer", "")], tmp_path)
-    assert "BaseTransformer" in found.names
+    assert "BaseTransformer" in found
     assert begun(found, "BaseTransformer") == {"messages": []}
 
 
@@ -79,10 +79,19 @@ def test_an_installed_one_is_imported_only_when_it_is_used(tmp_path: Path) -> No
     entry = EntryPoint("Installed", "moongate.pipeline.base:BaseTransformer", "moongate.transformers")
     broken = EntryPoint("Broken", "no.such.module:Thing", "moongate.transformers")
     found = Transformers({}, {}, {"Installed": entry, "Broken": broken})
-    assert {"Installed", "Broken", "Kimi"} <= set(found.names)
+    assert {"Installed", "Broken", "Kimi"} <= set(found)
+    assert len(found) == 4
     assert begun(found, "Installed") == {"messages": []}
     with pytest.raises(ConfigError, match="cannot be loaded: ModuleNotFoundError"):
         begun(found, "Broken")
+
+
+def test_installed_ones_are_looked_for_only_if_need_be(tmp_path: Path) -> None:
+    found = Transformers.load([], tmp_path)
+    assert "Kimi" in found
+    assert "installed" not in vars(found)
+    assert "Nobody" not in found
+    assert vars(found)["installed"] == {}
 
 
 def test_the_placeholder_does_nothing(tmp_path: Path) -> None:

@@ -143,7 +143,7 @@ def _chain(options: argparse.Namespace) -> Chain:
     except ValueError:
         use = text  # a bare name
     place = Place(File("--use", use, {}), "use")
-    return transformers.chain(read_use(use, place, transformers.names), options.model, "")
+    return transformers.chain(read_use(use, place, transformers), options.model, "")
 
 
 def _read(path: Path) -> bytes:

@@ -9,9 +9,9 @@ import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from moongate.cli.check import warnings
-from moongate.cli.demo import Demo
 from moongate.cli.locate import add_config_option, located
 from moongate.cli.terminal import Paint, warn
 from moongate.errors import ConfigError
@@ -21,6 +21,9 @@ from moongate.gateway.config.load import Config, check_exposure, read_config
 from moongate.gateway.config.settings import ClientKey, Limits, Timeouts
 from moongate.gateway.server import serve
 from moongate.gateway.service import Keys, Recipe, Service
+
+if TYPE_CHECKING:
+    from moongate.cli.demo import Demo
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     path = located(options.config)
-    demo = Demo() if path is None else None
+    demo = _demo() if path is None else None
 
     def read() -> Config:
         config = read_config(path) if path is not None else demo.config()  # type: ignore[union-attr]
@@ -54,6 +57,12 @@ def run(options: argparse.Namespace) -> int:
         shutil.rmtree(folder, ignore_errors=True)
         if demo is not None:
             demo.stop()
+
+
+def _demo() -> Demo:
+    from moongate.cli.demo import Demo  # the simulator is imported only where it plays
+
+    return Demo()
 
 
 def overridden(config: Config, options: argparse.Namespace) -> Config:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from importlib.metadata import version
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from moongate.dialects import MESSAGES
@@ -14,8 +14,6 @@ from moongate.payload import dumps
 
 if TYPE_CHECKING:
     from moongate.gateway.app import Gateway
-
-VERSION: Final = version("moongate")
 
 
 class Ask(NamedTuple):
@@ -32,6 +30,14 @@ Page = Callable[[Ask], Answer]
 
 _JSON: Final = (b"content-type", b"application/json")
 _CREATED: Final = 1_751_328_000  # the moment is not known; clients only want a number
+
+
+@cache
+def own_version() -> str:
+    """Looked up when it is first asked for: the look-up is slow."""
+    from importlib.metadata import version
+
+    return version("moongate")
 
 
 def _get(ask: Ask) -> None:
@@ -65,7 +71,7 @@ def ready(ask: Ask) -> Answer:
 
 def show_version(ask: Ask) -> Answer:
     _get(ask)
-    return _document(200, {"name": "moongate", "version": VERSION})
+    return _document(200, {"name": "moongate", "version": own_version()})
 
 
 def models(ask: Ask) -> Answer:
@@ -92,7 +98,7 @@ def one_model(name: str) -> Page:
 
 def metrics(ask: Ask) -> Answer:
     _get(ask)
-    text = ask.gateway.metrics.text(VERSION).encode()
+    text = ask.gateway.metrics.text(own_version()).encode()
     return 200, [(b"content-type", b"text/plain; version=0.0.4; charset=utf-8")], text
 
 

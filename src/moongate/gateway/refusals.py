@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 from moongate.errors import BadUpstream, GatewayError, Overloaded, UpstreamRefused, UpstreamTimeout
@@ -129,6 +128,8 @@ def _retry_after(headers: Mapping[bytes, bytes], message: str) -> float | None:
 
 
 def _until(date: str) -> float | None:
+    from email.utils import parsedate_to_datetime  # dates are rare here, and this is slow to import
+
     try:
         then = parsedate_to_datetime(date)
     except (TypeError, ValueError):

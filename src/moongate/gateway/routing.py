@@ -6,7 +6,6 @@ configuration (exact names, then patterns in their order), then `default`. Every
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -145,6 +144,8 @@ class Routes:
                 f"The model {shown!r} is served by several providers: ask for one of {choices}",
                 code="model_not_found",
             )
+        import difflib  # only mistakes need it
+
         names = [name for name, _ in self.listed()]
         by_lower = {each.lower(): each for each in [*names, *(route.name for route in self.all)]}
         close = difflib.get_close_matches(model[:200].lower(), by_lower, n=5, cutoff=0.4)

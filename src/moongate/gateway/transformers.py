@@ -10,11 +10,11 @@ import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from moongate.chat.contracts import Transformer
 from moongate.errors import ConfigError
@@ -26,17 +26,20 @@ from moongate.pipeline.base import BaseTransformer
 from moongate.pipeline.chain import Chain
 from moongate.pipeline.registry import TRANSFORMERS
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
 GROUP: Final = "moongate.transformers"
 PLACEHOLDER: Final = "CustomTransformer"  # stands in the well-known example configuration; does nothing
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Transformers:
-    """What the names in a chain mean."""
+    """What the names in a chain mean. As a collection: the names."""
 
     custom: Mapping[str, Callable[..., Any]]
     defaults: Mapping[str, JsonObject]
-    installed: Mapping[str, EntryPoint]
+    given: Mapping[str, EntryPoint] | None = None  # instead of what is installed
 
     @classmethod
     def load(cls, declared: Sequence[CustomTransformer], folder: Path) -> Transformers:
@@ -49,12 +52,25 @@ class Transformers:
             if name in custom or name in TRANSFORMERS:
                 raise each.at.error(f"a second transformer named {name!r}")
             custom[name], defaults[name] = found, each.options
-        installed = {each.name: each for each in entry_points(group=GROUP)}
-        return cls(custom, defaults, installed)
+        return cls(custom, defaults)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*TRANSFORMERS, *self.custom, *self.installed, PLACEHOLDER)))
+    @cached_property
+    def installed(self) -> Mapping[str, EntryPoint]:
+        """Looked for only when a name is nobody else's: it is slow."""
+        if self.given is not None:
+            return self.given
+        from importlib.metadata import entry_points
+
+        return {each.name: each for each in entry_points(group=GROUP)}
+
+    def __contains__(self, name: object) -> bool:
+        return name in TRANSFORMERS or name in self.custom or name == PLACEHOLDER or name in self.installed
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys((*TRANSFORMERS, *self.custom, *self.installed, PLACEHOLDER)))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
 
     def chain(self, steps: Sequence[Step], model: str, base_url: str) -> Chain:
         return Chain([self._build(step, model, base_url) for step in steps])
@@ -67,7 +83,7 @@ class Transformers:
                 return _construct(self.custom[step.name], options, model, base_url, step.at)
             if step.name in TRANSFORMERS:
                 return TRANSFORMERS[step.name](step.options, model=model, base_url=base_url, path=step.at.path)
-            if step.name in self.installed:
+            if step.name != PLACEHOLDER and step.name in self.installed:
                 made = _import(lambda: self.installed[step.name].load(), step.at)
                 return _construct(made, step.options, model, base_url, step.at)
         except ConfigError as error:

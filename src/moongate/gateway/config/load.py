@@ -133,7 +133,7 @@ def _source(provider: Provider, transformers: Transformers, environment: Mapping
     endpoint = resolve_endpoint(provider.api_base_url, provider.at.child("api_base_url"))
     keys = tuple(replace(each, key=_secret(each, environment, folder)) for each in provider.api_key)
     _unique((key.key, key.at, "") for key in keys)
-    chains = chains_of(provider, transformers.names)
+    chains = chains_of(provider, transformers)
     headers_at = provider.at.child("headers")
     headers = {
         name.lower(): _header(name, value, headers_at.child(name), environment)

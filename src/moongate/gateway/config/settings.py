@@ -1,7 +1,8 @@
 # ruff: noqa: RUF009 (`setting` makes a dataclass field, nothing else)
 """Every setting of the file: the one place that knows its name, what it may be, its default and what it is for.
 
-The reader, the JSON Schema and docs/configuration.md are all made from these classes.
+The reader, the JSON Schema and docs/configuration.md are all made from these classes. They have no `repr`, because
+some hold keys.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ USE: Final = Anything(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Timeouts:
     """How long each wait may last, in seconds."""
 
@@ -58,7 +59,7 @@ class Timeouts:
     drain: float = setting(SECONDS, 30.0, "requests in flight may take when the gateway is told to stop")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Limits:
     """How much of everything is taken."""
 
@@ -71,7 +72,7 @@ class Limits:
     connections: int = setting(COUNT, 2000, "connections to one provider, per worker")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Retries:
     """What happens when a provider fails before the first byte of its answer."""
 
@@ -86,7 +87,7 @@ class Retries:
     cool_down_most: float = setting(SECONDS, 60.0, "longest cool-down of a target")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Log:
     """The access log, on standard output: one line per request."""
 
@@ -94,7 +95,7 @@ class Log:
     bodies: bool = setting(Flag(), False, "log prompts and answers as well: only for hunting a fault")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ClientKey:
     """One key that clients may use."""
 
@@ -107,7 +108,7 @@ class ClientKey:
     at: Place | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ProviderKey:
     """One of a provider's keys."""
 
@@ -118,7 +119,7 @@ class ProviderKey:
     at: Place | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Model:
     """A model of a provider: its name alone, or this object."""
 
@@ -129,7 +130,7 @@ class Model:
     at: Place | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class CustomTransformer:
     """A transformer of your own."""
 
@@ -157,7 +158,7 @@ class _ShortForm:
         return self._shape.words()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Provider:
     """A place that serves models through `/chat/completions`."""
 
@@ -203,7 +204,7 @@ class _Custom:
         return "object: name → path (or an object, see CustomTransformer)"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Settings:
     """The whole file."""
 

@@ -11,7 +11,6 @@ nearest known name. Shapes never see the environment or the disk; what needs the
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import math
 import re
 from collections.abc import Iterable, Mapping
@@ -25,7 +24,7 @@ from moongate.payload import JsonObject
 REQUIRED: Final = object()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Place:
     """Where in which file a value stands."""
 
@@ -51,6 +50,8 @@ class Shape(Protocol):
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """`, did you mean 'x'?`, or the names there are."""
+    import difflib  # only mistakes need it
+
     names = list(known)
     by_lower = {each.lower(): each for each in names}
     close = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
@@ -65,7 +66,7 @@ def kind_of(value: Any) -> str:
     return names.get(type(value), "a number")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Text:
     """A non-empty text."""
 
@@ -88,7 +89,7 @@ class Text:
         return self.about
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Flag:
     def read(self, value: Any, at: Place) -> bool:
         if not isinstance(value, bool):
@@ -102,7 +103,7 @@ class Flag:
         return "true / false"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Number:
     """A number from `least` to `most`; `whole` ones only if so."""
 
@@ -127,7 +128,7 @@ class Number:
         return f"{kind}, {self.least:.12g} … {self.most:.12g}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class OneOf:
     """One of a few words."""
 
@@ -145,7 +146,7 @@ class OneOf:
         return " / ".join(f'"{word}"' for word in self.options)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ListOf:
     """A list; a single value stands for a list of one if `or_one`."""
 
@@ -172,7 +173,7 @@ class ListOf:
         return f"{self.item.words()}, or a list of them" if self.or_one else f"list of: {self.item.words()}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class MapOf:
     """An object with free keys."""
 
@@ -191,7 +192,7 @@ class MapOf:
         return f"object: {self.key} → {self.item.words()}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Anything:
     """Read later, by whoever it belongs to (the options of a transformer)."""
 
@@ -210,7 +211,7 @@ class Anything:
         return self.about
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Either:
     """The object form if it is an object, else the short form."""
 
@@ -227,7 +228,7 @@ class Either:
         return f"{self.short.words()}, or {self.table.words()}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Table:
     """An object whose keys are the fields of a frozen dataclass."""
 

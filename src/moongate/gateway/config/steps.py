@@ -7,7 +7,7 @@ A model's own `use` adds to its provider's; a step that the provider has too tak
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -28,29 +28,28 @@ class Step:
     at: Place | None = field(default=None, compare=False, repr=False)  # of the options, for their errors
 
 
-def chains_of(provider: Provider, known: Iterable[str]) -> dict[str, tuple[Step, ...]]:
+def chains_of(provider: Provider, known: Collection[str]) -> dict[str, tuple[Step, ...]]:
     """The steps of every model of a provider, by the model's name."""
     assert provider.at is not None
     at = provider.at.child("transformer")
-    names = tuple(known)
     shared: tuple[Step, ...] = ()
     own: dict[str, tuple[Step, ...]] = {}
     models = [model.name for model in provider.models]
     for key, value in provider.transformer.items():
         if key == "use":
-            shared = read_use(value, at.child("use"), names)
+            shared = read_use(value, at.child("use"), known)
         elif key not in models:
             message = f"neither 'use' nor a model of this provider: {key!r}{nearest(key, ['use', *models])}"
             raise at.child(key).error(message)
         else:
-            own[key] = _model_use(value, at.child(key), names)
+            own[key] = _model_use(value, at.child(key), known)
     return {
         model.name: _with_options(_overlay(shared, own.get(model.name, ())), model.options, model.at)
         for model in provider.models
     }
 
 
-def read_use(value: Any, at: Place, known: tuple[str, ...]) -> tuple[Step, ...]:
+def read_use(value: Any, at: Place, known: Collection[str]) -> tuple[Step, ...]:
     """All forms of `use`."""
     if isinstance(value, str):
         return (_named(value, {}, at, at, known),)
@@ -71,7 +70,7 @@ def read_use(value: Any, at: Place, known: tuple[str, ...]) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _model_use(value: Any, at: Place, known: tuple[str, ...]) -> tuple[Step, ...]:
+def _model_use(value: Any, at: Place, known: Collection[str]) -> tuple[Step, ...]:
     if not isinstance(value, dict) or "use" not in value:
         raise at.error('expected an object with its own "use"')
     for key in value:
@@ -80,7 +79,7 @@ def _model_use(value: Any, at: Place, known: tuple[str, ...]) -> tuple[Step, ...
     return read_use(value["use"], at.child("use"), known)
 
 
-def _entry(entry: Any, at: Place, known: tuple[str, ...]) -> tuple[Step, ...]:
+def _entry(entry: Any, at: Place, known: Collection[str]) -> tuple[Step, ...]:
     if isinstance(entry, str):
         return (_named(entry, {}, at, at, known),)
     if isinstance(entry, dict):
@@ -91,13 +90,13 @@ def _entry(entry: Any, at: Place, known: tuple[str, ...]) -> tuple[Step, ...]:
     return (_named(entry[0], options, at.child(0), at.child(1), known),)
 
 
-def _from_object(entry: JsonObject, at: Place, known: tuple[str, ...]) -> tuple[Step, ...]:
+def _from_object(entry: JsonObject, at: Place, known: Collection[str]) -> tuple[Step, ...]:
     if not entry:
         raise at.error(f"{_FORMS}, found an empty object")
     return tuple(_named(name, options, at.child(name), at.child(name), known) for name, options in entry.items())
 
 
-def _named(name: str, options: Any, at: Place, options_at: Place, known: tuple[str, ...]) -> Step:
+def _named(name: str, options: Any, at: Place, options_at: Place, known: Collection[str]) -> Step:
     if name not in known:
         raise at.error(f"unknown transformer {name!r}{nearest(name, known)}")
     if not isinstance(options, dict):
@@ -105,7 +104,7 @@ def _named(name: str, options: Any, at: Place, options_at: Place, known: tuple[s
     return Step(name, options, options_at)
 
 
-def _is_step(entry: JsonObject, known: tuple[str, ...]) -> bool:
+def _is_step(entry: JsonObject, known: Collection[str]) -> bool:
     return any(key in known for key in entry)
 
 
