@@ -12,6 +12,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -238,6 +239,37 @@ def test_a_hangup_reloads_and_a_bad_file_changes_nothing(tmp_path: Path, upstrea
         text = get(f"{root}/metrics", key=CLIENT).body.decode()
         assert 'moongate_reloads_total{result="ok"} 1\n' in text
         assert 'moongate_reloads_total{result="refused"} 1\n' in text
+        assert served.stop() == 0
+
+
+def test_no_connection_is_refused_while_it_reloads(tmp_path: Path, upstream: Scripted) -> None:
+    upstream.play = whole
+    write(tmp_path, config(upstream))
+    with serving(tmp_path) as served:
+        root = served.root()
+        assert get(f"{root}/health").status == 200
+        statuses: list[int] = []
+        over = threading.Event()
+
+        def load() -> None:
+            while not over.is_set():
+                statuses.append(post(root + PATH, ASK, key=CLIENT).status)
+
+        threads = [threading.Thread(target=load) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for number in range(1, 21):
+            write(tmp_path, config(upstream, aliases={f"name-{number}": "m"}))
+            served.process.send_signal(signal.SIGHUP)
+            end = time.monotonic() + PATIENCE
+            while served.err.count("was reloaded") < number:
+                assert time.monotonic() < end, served.err
+                time.sleep(0.01)
+        over.set()
+        for thread in threads:
+            thread.join()
+        assert set(statuses) == {200}
+        assert get(f"{root}/v1/models", key=CLIENT).json()["data"][-1]["id"] == "name-20"
         assert served.stop() == 0
 
 

@@ -100,9 +100,10 @@ class Gateway:
         pump = asyncio.create_task(plain.pump())
         try:
             await Visit(self, scope, receive, plain).run()
+            plain.close()
             await pump
         finally:
-            plain.stop_watching()
+            plain.close()
             pump.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await pump

@@ -89,7 +89,10 @@ class AsgiOutlet:
         """The request's body must have been read."""
         self._watcher = asyncio.create_task(self._watch(callback))
 
-    def stop_watching(self) -> None:
+    def close(self) -> None:
+        """Nothing more will be written (the client may have left before the end): `pump` ends, nobody watches."""
+        self._over = True
+        self._wake.set()
         if self._watcher is not None:
             self._watcher.cancel()
 

@@ -42,6 +42,7 @@ class Visit:
         "id",
         "left",
         "outlet",
+        "path",
         "receive",
         "scope",
         "state",
@@ -53,6 +54,8 @@ class Visit:
         self.gateway = gateway
         self.state = gateway.state
         self.scope = scope
+        # Mounted in another application, the path that is ours begins after the mount point.
+        self.path: str = scope["path"].removeprefix(scope["root_path"]) if scope.get("root_path") else scope["path"]
         self.receive = receive
         self.outlet = outlet = Copying(outlet) if self.state.log_bodies else outlet
         self.head: dict[bytes, bytes] = dict(scope["headers"])
@@ -89,7 +92,7 @@ class Visit:
             self._task.cancel()
 
     async def _answer(self) -> None:
-        path, method = self.scope["path"], self.scope["method"]
+        path, method = self.path, self.scope["method"]
         front = FRONTS.get(path)
         if front is not None:
             self.front = front
@@ -233,7 +236,7 @@ class Visit:
         if turn is not None and turn.target is not None:
             provider, model = turn.target.provider, turn.target.model
             notes = account(metrics, turn.target.meter(self.front.name), turn, self.status, now - self.began)
-        elif scope["path"] in FRONTS:
+        elif self.path in FRONTS:
             metrics.count(
                 "moongate_requests_total", model="", provider="", front=self.front.name, status=str(self.status)
             )
@@ -243,9 +246,9 @@ class Visit:
             time.time(),
             self.id.decode("ascii"),
             self.client.name if self.client is not None else "",
-            self.front.name if scope["path"] in FRONTS else "",
+            self.front.name if self.path in FRONTS else "",
             scope["method"],
-            scope["path"],
+            self.path,
             self.state.redactor.clean(turn.asked_model[:200]) if turn is not None else "",
             provider,
             model,

@@ -1,0 +1,166 @@
+"""The same application under a server that knows nothing of us, and mounted in another application."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+from tests.gateway.scripted import COMPLETION, DONE, Asked, Scripted, chunk, forever
+from tests.support.background import Background
+from tests.support.http import get, post
+
+from moongate.gateway.access_log import AccessLog
+from moongate.gateway.app import Gateway
+from moongate.gateway.config.load import parse_config
+from moongate.gateway.metrics import Metrics
+from moongate.gateway.slots import Slots
+from moongate.gateway.state import State
+
+KEY = "a-client-key"
+PATH = "/v1/chat/completions"
+ASK: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
+PATIENCE = 20.0
+
+
+async def play(asked: Asked) -> None:
+    wanted = asked.json.get("user")
+    if wanted == "wait":
+        asked.begin_stream()
+        asked.send(chunk("Hel"))
+        await forever(asked)
+    elif wanted == "endless":
+        asked.begin_stream()
+        while True:
+            asked.send(chunk("x" * 60_000))
+            await asked.writer.drain()
+    elif asked.json.get("stream"):
+        asked.begin_stream()
+        asked.send(chunk("Hel") + chunk("lo.", "stop") + DONE)
+        asked.end_stream()
+    else:
+        asked.document()
+
+
+class Quiet(uvicorn.Server):
+    """Signals belong to the test runner."""
+
+    def capture_signals(self) -> Any:
+        return contextlib.nullcontext()
+
+
+@pytest.fixture(scope="module")
+def background() -> Iterator[Background]:
+    with Background() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def upstream(background: Background) -> Scripted:
+    return background.start(Scripted(play).start())
+
+
+@pytest.fixture(scope="module")
+def gateway(upstream: Scripted) -> Gateway:
+    provider = {"name": "p", "api_base_url": upstream.url, "models": ["m"], "transformer": {"use": ["Kimi"]}}
+    text = json.dumps({"providers": [provider], "api_keys": [KEY]})
+    config = parse_config(text, "config.json", Path.cwd(), {})
+    metrics = Metrics(Slots())
+    return Gateway(State(config, config.client_keys, metrics, None), metrics, AccessLog(1, style="off"))
+
+
+@pytest.fixture(scope="module", params=["httptools", "h11"])
+def root(request: pytest.FixtureRequest, gateway: Gateway, background: Background) -> Iterator[str]:
+    sock = socket.create_server(("127.0.0.1", 0))
+    server = Quiet(uvicorn.Config(gateway, http=request.param, ws="none", log_config=None, access_log=False))
+    serving = asyncio.run_coroutine_threadsafe(server.serve(sockets=[sock]), background.loop)
+    yield f"http://127.0.0.1:{sock.getsockname()[1]}"
+    server.should_exit = True
+    serving.result(PATIENCE)
+    sock.close()
+
+
+def until(condition: Any) -> None:
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def test_whole_and_streamed(root: str) -> None:
+    assert post(root + PATH, ASK, key=KEY).body == json.dumps(COMPLETION).encode()
+    assert post(root + PATH, ASK | {"stream": True}, key=KEY).body == chunk("Hel") + chunk("lo.", "stop") + DONE
+    assert post(root + PATH, ASK, key="wrong").status == 401
+    assert get(root + "/health").json() == {"status": "ok"}
+
+
+def connect(root: str, user: str) -> socket.socket:
+    host, port = root.removeprefix("http://").split(":")
+    client = socket.create_connection((host, int(port)), timeout=PATIENCE)
+    body = json.dumps(ASK | {"stream": True, "user": user}).encode()
+    head = f"POST {PATH} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {KEY}\r\ncontent-length: {len(body)}\r\n\r\n"
+    client.sendall(head.encode() + body)
+    return client
+
+
+def test_a_client_that_leaves_takes_the_upstream_with_it(root: str, upstream: Scripted, gateway: Gateway) -> None:
+    before = upstream.left
+    client = connect(root, "wait")
+    got = b""
+    while b"Hel" not in got:
+        got += client.recv(4096)
+    client.close()
+    until(lambda: upstream.left == before + 1)
+    until(lambda: not gateway.visits)
+
+
+def test_a_slow_reader_slows_the_upstream(root: str, upstream: Scripted, gateway: Gateway) -> None:
+    before = upstream.left
+    client = connect(root, "endless")
+    until(lambda: any(visit.outlet.paused for visit in list(gateway.visits)))
+    for _ in range(100):
+        assert client.recv(1 << 16)
+    client.close()
+    until(lambda: upstream.left == before + 1)
+    until(lambda: not gateway.visits)
+
+
+def test_it_can_be_mounted(gateway: Gateway, background: Background) -> None:
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": "/llm/health",
+        "root_path": "/llm",
+        "headers": [(b"host", b"localhost")],
+    }
+    background.run(gateway(scope, receive, send))
+    assert sent[0]["status"] == 200
+    assert sent[-1]["more_body"] is False
+
+
+def test_a_websocket_is_refused(gateway: Gateway, background: Background) -> None:
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "websocket.connect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    background.run(gateway({"type": "websocket"}, receive, send))
+    assert sent == [{"type": "websocket.close", "code": 1008}]
