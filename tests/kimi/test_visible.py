@@ -68,6 +68,15 @@ def test_calls_and_text_keep_their_order() -> None:
     assert visible.take() == [Text("content", "a"), CallOpened("", "bash"), CallArguments("{}"), CallClosed()]
 
 
+def test_a_whole_call_at_once() -> None:
+    visible = Visible("reasoning")
+    visible.say("a")
+    visible.call("7", "bash", "{}")
+    visible.say(" ")
+    assert visible.take() == [Text("reasoning", "a"), CallOpened("7", "bash"), CallArguments("{}"), CallClosed()]
+    assert visible.channel == "content"
+
+
 def test_stray_markup_is_named_once() -> None:
     visible = Visible("content")
     visible.drop("end", "<end>")

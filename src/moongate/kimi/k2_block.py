@@ -11,7 +11,7 @@ from moongate.kimi.headers import Header, read_header
 from moongate.kimi.json_scan import WHOLE
 from moongate.kimi.markers import K2Markers
 from moongate.kimi.offer import Offer
-from moongate.kimi.pieces import CallArguments, CallClosed, CallOpened, Dropped
+from moongate.kimi.pieces import CallClosed, CallOpened, Dropped
 from moongate.kimi.visible import FORBIDDEN, Visible
 
 
@@ -131,7 +131,7 @@ class Block:
         name = None if arguments is None else self._desk.offer.only_fit(arguments.keys())
         if name is None:
             return False
-        _make_call(self._visible, self._header.given, name, text)
+        self._visible.call(self._header.given, name, text)
         return True
 
 
@@ -144,7 +144,7 @@ def bare_call(text: str, desk: Desk) -> bool:
             desk.visible.after()
         return bool(header.name)
     if header.name and desk.offer.has(header.name):
-        _make_call(desk.visible, header.given, header.name, "{}")
+        desk.visible.call(header.given, header.name, "{}")
         return True
     return False
 
@@ -161,12 +161,5 @@ def whole_call(data: str, pos: int, markers: K2Markers, desk: Desk) -> int | Non
         payload.loads(text)
     except ValueError:
         return None
-    _make_call(desk.visible, header.given, header.name, text)
+    desk.visible.call(header.given, header.name, text)
     return call.end()
-
-
-def _make_call(visible: Visible, given: str, name: str, arguments: str) -> None:
-    """A whole call at once."""
-    visible.after()
-    for piece in (CallOpened(given, name), CallArguments(arguments), CallClosed()):
-        visible.add(piece)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from moongate.kimi.pieces import CallArguments, Channel, Dropped, Piece, Text
+from moongate.kimi.pieces import CallArguments, CallClosed, CallOpened, Channel, Dropped, Piece, Text
 
 # Why markup was removed.
 STRAY: Final = "a marker outside a call"
@@ -63,6 +63,12 @@ class Visible:
     def add(self, piece: Piece) -> None:
         self._flush()
         self._pieces.append(piece)
+
+    def call(self, given: str, name: str, arguments: str) -> None:
+        """A whole call at once."""
+        self.after()
+        self._flush()
+        self._pieces += (CallOpened(given, name), CallArguments(arguments), CallClosed())
 
     def drop(self, kind: object, markup: str) -> None:
         """Stray markup leaves nothing but, the first time that its kind comes, a word on it."""
