@@ -17,7 +17,8 @@ from time import process_time
 import orjson
 
 from moongate import KimiTransformer, Session, read_reply
-from moongate.chat.contracts import Encoder
+from moongate.chat.contracts import Dialect, Encoder
+from moongate.dialects import MESSAGES, RESPONSES
 
 MODEL = "moonshotai/Kimi-K2-Instruct-0905"
 ROUNDS = 15
@@ -88,6 +89,17 @@ def marker_events(count: int) -> list[bytes]:
         ]
         at += 1
     return [chunk({"content": text}) for text in texts[:count]]
+
+
+def call_events(count: int) -> list[bytes]:
+    """Native calls, their arguments in pieces of about a token."""
+    texts = ['{"path": ', '"src/', "moongate/", "file", '.py"}']
+    deltas: list[dict[str, object]] = []
+    for at in range(count // 6 + 1):
+        call = {"index": at, "id": f"functions.read_file:{at}", "type": "function"}
+        deltas.append({**call, "function": {"name": "read_file", "arguments": ""}})
+        deltas += [{"index": at, "function": {"arguments": text}} for text in texts]
+    return [chunk({"tool_calls": [delta]}) for delta in deltas[:count]]
 
 
 def reads(events: list[bytes], per_read: int) -> list[bytes]:
@@ -186,7 +198,7 @@ def _request_row(name: str, goal: float, request: dict[str, object], base_url: s
 
 
 def all_rows() -> list[Row]:
-    text, markers = text_events(CHUNKS), marker_events(CHUNKS)
+    text, markers, calls = text_events(CHUNKS), marker_events(CHUNKS), call_events(CHUNKS)
     agent: dict[str, object] = {"preset": "agent"}
     return [
         stream_row("text, 16 chunks per read", 1.0, reads(text, 16), text),
@@ -196,8 +208,30 @@ def all_rows() -> list[Row]:
         stream_row("text, agent, one chunk per read", 4.0, reads(text, 1), text, options=agent),
         stream_row("marker calls, agent, 16 chunks per read", 8.0, reads(markers, 16), markers, options=agent),
         stream_row("marker calls, agent, one chunk per read", 8.0, reads(markers, 1), markers, options=agent),
+        stream_row("native calls, one chunk per read", None, reads(calls, 1), calls),
+        *front_rows(MESSAGES, text, markers, calls),
+        *front_rows(RESPONSES, text, markers, calls),
         whole_row(),
         history_row(),
+    ]
+
+
+def front_rows(front: Dialect, text: list[bytes], markers: list[bytes], calls: list[bytes]) -> list[Row]:
+    """The same streams through another front: 6 R more than chat may cost."""
+    agent: dict[str, object] = {"preset": "agent"}
+
+    def row(
+        name: str, goal: float, events: list[bytes], per_read: int, options: dict[str, object] | None = None
+    ) -> Row:
+        name = f"{front.name}: {name}, {per_read if per_read > 1 else 'one'} chunk{'s' * (per_read > 1)} per read"
+        made = lambda: front.encoder({"model": MODEL})  # noqa: E731
+        return stream_row(name, goal, reads(events, per_read), events, options=options, encoder=made)
+
+    return [
+        row("text", 7.0, text, 16),
+        row("text", 8.0, text, 1),
+        row("native calls", 15.0, calls, 1),
+        row("marker calls, agent", 14.0, markers, 1, agent),
     ]
 
 

@@ -90,10 +90,9 @@ def whole_chunk(reply: JsonObject) -> Chunk:
 
 def reasoning_of(delta: JsonObject) -> str:
     """The reasoning in a delta or message, whatever field the provider uses."""
-    for name in ("reasoning_content", "reasoning"):
-        text = delta.get(name)
-        if text and isinstance(text, str):
-            return text
+    text = delta.get("reasoning_content") or delta.get("reasoning")
+    if text and isinstance(text, str):
+        return text
     details = delta.get("reasoning_details")
     return texts_of(details) if details else ""
 

@@ -178,16 +178,18 @@ class AnswerEncoder(ABC):
         return out
 
     def _call_delta(self, delta: JsonObject) -> bytes:
-        function = delta.get("function")
+        function, key = delta.get("function"), delta.get("index")
         if not isinstance(function, dict):
             function = {}
+        block = self._calls.get(key) if isinstance(key, int) else None
+        if block is not None and block is self._current and not self._held:  # almost every delta of a call
+            self._last_call = key
+            return self._argue(block, text) if (text := arguments_of(function)) else b""
         name, given = function.get("name"), delta.get("id")
-        key = delta.get("index")
         if not isinstance(key, int):  # without a number a named delta begins a call, another goes on with the last
             key = len(self._calls) if name or self._last_call is None else self._last_call
         self._last_call = key
-        block = self._calls.get(key)
-        out = b""
+        block, out = self._calls.get(key), b""
         if block is None:
             block = self._calls[key] = Block("call")
             self._held.append(block)

@@ -24,9 +24,12 @@ DIGEST: Final = "toolu_"
 def shown_id(given: str) -> str:
     """The safe form of a provider's id. No two ids are shown alike."""
     found = _NUMBERED.fullmatch(given)
-    for shown in ("--".join(found.groups()) if found else given, _escaped(given)):
-        if _SAFE.fullmatch(shown) and given_id(shown) == given:
-            return shown
+    shown = "--".join(found.groups()) if found else given
+    if _SAFE.fullmatch(shown) and given_id(shown) == given:
+        return shown
+    shown = _escaped(given)
+    if len(shown) <= 64:
+        return shown
     return DIGEST + blake2b(given.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 

@@ -51,8 +51,8 @@ def chat_tools(body: JsonObject) -> list[JsonObject]:
     names = set()
     for path, tool in _declared(body):
         mapped = _function(tool, path)
-        if mapped is not None and mapped["function"].get("name") not in names:
-            names.add(mapped["function"].get("name"))
+        if mapped is not None and mapped["function"]["name"] not in names:
+            names.add(mapped["function"]["name"])
             tools.append(mapped)
     return tools
 
@@ -87,9 +87,9 @@ def _declared(body: JsonObject) -> Iterator[tuple[str, JsonObject]]:
 
 def _function(tool: JsonObject, path: str) -> JsonObject | None:
     """The tool as a chat function, or None if only Anthropic's servers could run it."""
-    if isinstance(tool.get("function"), dict):  # already in the shape of chat
-        return {"type": "function", "function": tool["function"]}
     kind, name = tool.get("type"), tool.get("name")
+    if isinstance(tool.get("function"), dict) and isinstance(tool["function"].get("name"), str):
+        return {"type": "function", "function": tool["function"]}  # already in the shape of chat
     schema, description = tool.get("input_schema"), tool.get("description")
     if schema is None and kind not in (None, "custom"):
         taught = _TAUGHT.get(str(kind).rsplit("_", 1)[0])
@@ -120,7 +120,7 @@ def choice_fields(choice: Any, tools: list[JsonObject]) -> JsonObject:
         fields["tool_choice"] = "required"
     elif kind == "tool" and isinstance(choice, dict):
         name = choice.get("name")
-        offered = any(tool["function"].get("name") == name for tool in tools)
+        offered = any(tool["function"]["name"] == name for tool in tools)
         fields["tool_choice"] = {"type": "function", "function": {"name": name}} if offered else "auto"
     else:
         raise BadRequest("must be auto, any, tool or none", path="tool_choice.type")

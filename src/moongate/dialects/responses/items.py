@@ -74,7 +74,9 @@ class _Conversation:
         self.messages.append({"role": role, "content": content})
 
     def read(self, item: JsonObject, path: str) -> None:
-        kind = item.get("type") or ("message" if "role" in item else "item_reference")
+        kind = item.get("type")
+        if not kind or not isinstance(kind, str):
+            kind = "message" if "role" in item else "item_reference"
         if kind == "message":
             self._message(item, path)
         elif kind == "reasoning":
@@ -91,7 +93,7 @@ class _Conversation:
         content = chat_content(item.get("content"), f"{path}.content")
         if role == "assistant":
             self._say(content if isinstance(content, str) else dumps_text(content))
-        elif role in _ROLES:
+        elif isinstance(role, str) and role in _ROLES:
             self.says(_ROLES[role], content)
         else:
             raise BadRequest("must be user, assistant, system or developer", path=f"{path}.role")
