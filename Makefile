@@ -47,6 +47,12 @@ faults: $(VENV)/.dev  ## every fault of an upstream, at full size, through every
 agents: $(VENV)/.dev  ## real coding agents from npm through every misbehaviour (ARGS="--agent codex --row ndjson")
 	$(BIN)/python -m tests.agents $(ARGS)
 
+soak: $(VENV)/.dev  ## storms, bombs, slow clients, reloads against the gateway as a process; prints what was found
+	$(BIN)/python -m tests.soak
+
+fuzz: $(VENV)/.dev  ## 100 000 runs of atheris for every decoder, parser and loader
+	$(BIN)/python -m tests.fuzz
+
 format:  ## format the code and mend what ruff can mend
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .

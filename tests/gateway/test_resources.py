@@ -7,7 +7,7 @@ import pytest
 
 PROGRAM = """
 import resource
-from moongate.gateway.resources import claim
+from moongate.gateway.resources import claim, give_back
 
 _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
 resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))
@@ -28,6 +28,11 @@ for _ in range(3):
     assert resident() - before >= 35
     del blocks
 assert resident() - before <= 8
+small = [bytes(9000) for _ in range(4000)]
+kept = small[::40]
+del small
+give_back()
+assert resident() - before <= 16
 """
 
 

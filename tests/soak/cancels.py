@@ -8,7 +8,7 @@ import random
 from tests.soak.client import Caller, question
 from tests.soak.report import Figure, Report
 from tests.soak.subject import Subject, running
-from tests.soak.upstream import Asked, echo, listening
+from tests.soak.upstream import Asked, Upstream, echo, listening
 
 POOL = 10
 
@@ -26,10 +26,12 @@ async def cancels(requests: int = 5000) -> Report:
             tasks = await subject.tasks()
             left = iter(range(requests))
             await asyncio.gather(*[fickle(subject, left, dice) for _ in range(100)])
-            together = await at_the_same_time(subject, upstream.seen)
+            await quiet(subject, tasks)
+            together = await at_the_same_time(subject, upstream)
+            await quiet(subject, tasks)
             upstream.play = echo
             answers = [await ask(subject) for _ in range(POOL * 3)]
-            await asyncio.sleep(0.2)
+            await quiet(subject, tasks)
             return Report(
                 f"Cancel storm, {requests} requests on a pool of {POOL}",
                 (
@@ -48,32 +50,34 @@ async def fickle(subject: Subject, left: object, dice: random.Random) -> None:
         caller.reset() if dice.random() < 0.5 else caller.leave()
 
 
-async def at_the_same_time(subject: Subject, seen: list[Asked]) -> int:
+async def quiet(subject: Subject, tasks: int) -> None:
+    """Wait until the gateway has dealt with all who left, or for long enough."""
+    for _ in range(200):
+        if await subject.tasks() <= tasks:
+            return
+        await asyncio.sleep(0.1)
+
+
+async def at_the_same_time(subject: Subject, upstream: Upstream) -> int:
     """How many of many requests reach an upstream that answers none of them."""
-    for _ in range(100):
-        if all(asked.answered or asked.lost is not None for asked in seen):
-            break
-        await asyncio.sleep(0.05)
     waiting = asyncio.Event()
 
     async def wait(asked: Asked) -> None:
         await waiting.wait()
 
-    upstream = seen[0].connection.upstream
     upstream.play = wait
-    seen.clear()
+    upstream.seen.clear()
     callers = [await Caller.open(subject.port) for _ in range(POOL * 3)]
     for caller in callers:
         caller.send(question("m", "x", stream=True))
-    for _ in range(50):
+    for _ in range(100):
         await asyncio.sleep(0.1)
-        if len(seen) >= POOL:
+        if len(upstream.seen) >= POOL:
             break
     await asyncio.sleep(0.3)
-    reached = len(seen)
+    reached = len(upstream.seen)
     for caller in callers:
         caller.leave()
-    await asyncio.sleep(0.3)
     return reached
 
 

@@ -1,4 +1,4 @@
-"""What the process asks of the system before it serves."""
+"""What the process takes from the system, and gives back."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import ctypes
 import resource
 from typing import Final
 
+_LIBRARY: Final = ctypes.CDLL(None)
 M_MMAP_THRESHOLD: Final = -3  # of <malloc.h>
 LARGE: Final = 256 * 1024  # bytes
 
@@ -18,5 +19,11 @@ def claim() -> None:
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     # Left alone, glibc learns from large blocks to keep them: after twenty large requests, for ever.
-    with contextlib.suppress(OSError, AttributeError):  # other libraries have no such function
-        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE)
+    with contextlib.suppress(AttributeError):  # other libraries have no such function
+        _LIBRARY.mallopt(M_MMAP_THRESHOLD, LARGE)
+
+
+def give_back() -> None:
+    """Return to the system what is free between blocks that are not. Takes a millisecond: for idle moments."""
+    with contextlib.suppress(AttributeError):
+        _LIBRARY.malloc_trim(0)

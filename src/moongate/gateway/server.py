@@ -21,10 +21,11 @@ import uvicorn
 
 from moongate.gateway.bounds import Bounds
 from moongate.gateway.protocol import Protocol as Connection
-from moongate.gateway.resources import claim
+from moongate.gateway.resources import claim, give_back
 from moongate.gateway.workers import FORCE, listen_to_signals, say, supervise
 
 BACKLOG: Final = 2048
+IDLE_TICKS: Final = 50  # of a tenth of a second
 FLUSH_SECONDS: Final = 2.0  # for clients to read the last bytes of their answers
 
 
@@ -148,6 +149,11 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
         gc.collect()
         gc.freeze()  # what is here now stays: no need to look at it again and again, in the midst of requests
+
+    async def on_tick(self, counter: int) -> bool:
+        if counter % IDLE_TICKS == 0 and not self.server_state.tasks:
+            give_back()
+        return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         await self._until_drained()
