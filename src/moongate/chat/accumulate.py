@@ -15,11 +15,16 @@ _OF_THE_CALL: Final = ("index", "id", "function")
 
 
 class Accumulator:
-    """One streamed answer. Feed it payloads; `completion()` is the answer so far."""
+    """One streamed answer. Feed it payloads; `completion()` is the answer so far.
 
-    __slots__ = ("_choices", "_top", "_usage")
+    Without `late_ids` an id counts only if it came before the name of its call, or with it: a reader of the stream
+    had to do without any other.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_choices", "_late_ids", "_top", "_usage")
+
+    def __init__(self, *, late_ids: bool = True) -> None:
+        self._late_ids = late_ids
         self._top: JsonObject = {}
         self._choices: dict[int, _Choice] = {}
         self._usage: Any = None
@@ -33,7 +38,7 @@ class Accumulator:
             if isinstance(choice, dict):
                 index = choice_index(choice, at)
                 if index not in self._choices:
-                    self._choices[index] = _Choice(index)
+                    self._choices[index] = _Choice(index, self._late_ids)
                 self._choices[index].feed(choice)
 
     def completion(self) -> JsonObject:
@@ -47,23 +52,26 @@ class Accumulator:
 
 
 class _Call(CallSlot):
-    __slots__ = ("members",)
+    __slots__ = ("early", "members", "named")
 
     def __init__(self) -> None:
         super().__init__()
         self.members: JsonObject = {}
+        self.early = ""  # the id, if it did not come behind the name
+        self.named = False
 
-    def whole(self) -> JsonObject:
+    def whole(self, late_ids: bool) -> JsonObject:
         function = {**self.members.get("function", {}), "name": self.name, "arguments": joined(self.parts)}
         rest = {name: value for name, value in self.members.items() if name != "function"}
-        return {"id": self.given, "type": "function", **rest, "function": function}
+        return {"id": self.given if late_ids else self.early, "type": "function", **rest, "function": function}
 
 
 class _Choice:
-    __slots__ = ("_calls", "_members", "_message", "_reason", "_texts", "index")
+    __slots__ = ("_calls", "_late_ids", "_members", "_message", "_reason", "_texts", "index")
 
-    def __init__(self, index: int) -> None:
+    def __init__(self, index: int, late_ids: bool) -> None:
         self.index = index
+        self._late_ids = late_ids
         self._texts: dict[str, list[str]] = {}
         self._message: JsonObject = {}
         self._members: JsonObject = {}
@@ -89,6 +97,8 @@ class _Choice:
 
     def _call(self, entry: JsonObject) -> None:
         call = self._calls.route(entry)
+        call.early = call.early if call.named else call.given
+        call.named = bool(call.name)
         _keep(call.members, entry, _OF_THE_CALL)
         function = entry.get("function")
         if isinstance(function, dict):
@@ -102,7 +112,7 @@ class _Choice:
                 message[name] = text
         message.update(rest)
         if self._calls.slots:
-            message["tool_calls"] = [call.whole() for call in self._calls.slots]
+            message["tool_calls"] = [call.whole(self._late_ids) for call in self._calls.slots]
         return {"index": self.index, "message": message, **self._members, "finish_reason": self._reason}
 
 

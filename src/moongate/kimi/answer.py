@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 from moongate.chat.contracts import Note
@@ -27,6 +28,7 @@ class Answer:
         "names",
         "notes",
         "offer",
+        "offered",
         "only_ids",
         "options",
         "renames",
@@ -49,6 +51,9 @@ class Answer:
         self.tokens: tuple[str, ...] = () if options.manual_tool_parsing else tokens  # emptied when one was seen
         self.gate = gate
         self.renames = bool(prepared.names.renamed)
+        # The model saw the sent names, and may know the client's from the text.
+        offered = self.offer.tools
+        self.offered: Container[str] = {*offered, *map(self.names.sent, offered)} if self.renames else offered
         self.mends_calls = self.ledger.active or options.manual_tool_parsing or self.renames
         # Of a usual native call in a whole answer nothing is looked at but its id.
         self.only_ids = not (self.renames or options.manual_tool_parsing or options.repair_arguments)

@@ -187,7 +187,7 @@ class Calls:
         answer = self._answer
         shown = answer.names.original(name) if answer.renames else name
         if self._active and shown.startswith("functions"):
-            shown = plain_tool_name(shown, answer.offer.tools)
+            shown = answer.names.original(plain_tool_name(shown, answer.offered))
         if shown != name:
             self.note("tool_name", at, ".function.name", name, shown)
         return shown

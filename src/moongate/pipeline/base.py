@@ -25,6 +25,7 @@ class BaseExchange:
     """
 
     summaries = False
+    late_ids = True
 
     def __init__(self, request: JsonObject) -> None:
         self.request = request

@@ -36,11 +36,12 @@ class Chain:
 class ChainExchange:
     """The exchanges of a chain as one."""
 
-    __slots__ = ("_exchanges", "_mirror", "request", "summaries")
+    __slots__ = ("_exchanges", "_mirror", "late_ids", "request", "summaries")
 
     def __init__(self, request: JsonObject, exchanges: Sequence[Exchange]) -> None:
         self.request = request
         self.summaries = any(getattr(each, "summaries", False) for each in exchanges)
+        self.late_ids = all(getattr(each, "late_ids", True) for each in exchanges)
         self._exchanges = tuple(exchanges)
         self._mirror = tuple(reversed(exchanges))
 

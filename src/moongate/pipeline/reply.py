@@ -41,7 +41,8 @@ def read_reply(exchange: Exchange, data: bytes, content_type: str) -> JsonObject
             break
         stream.feed(item)
     if stream.progress.whole:
-        return exchange.reply(_completion(stream.chunks))
+        late_ids = bool(getattr(exchange, "late_ids", True))
+        return exchange.reply(_completion(stream.chunks, late_ids=late_ids))
     if not stream.done or not stream.progress.began:
         raise BadUpstream("the provider's stream ended before the answer was complete")
     # It ended, but said no finish reason: that is for the rules of streams to judge.
@@ -66,8 +67,8 @@ class _Stream:
             self.chunks.append(item)
 
 
-def _completion(items: Iterable[Item]) -> JsonObject:
-    accumulator = Accumulator()
+def _completion(items: Iterable[Item], *, late_ids: bool = True) -> JsonObject:
+    accumulator = Accumulator(late_ids=late_ids)
     for item in items:
         if isinstance(item, Chunk):
             accumulator.feed(item.payload)

@@ -78,7 +78,9 @@ class SseDecoder:
         frame = _frame(data, data)
         if frame.data is None or not counts_at_the_end(frame.data):
             return []
-        return [frame._replace(raw=data + (b"\n" if data.endswith((b"\n", b"\r")) else b"\n\n"))]
+        # Behind a CR an LF would only complete the line's end, and no blank line would close the event.
+        end = b"\r" if data.endswith(b"\r") else b"\n" if data.endswith(b"\n") else b"\n\n"
+        return [frame._replace(raw=data + end)]
 
     def _hold(self, data: bytes) -> None:
         self._parts = [data] if data else []
