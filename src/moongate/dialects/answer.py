@@ -72,6 +72,8 @@ def first_choice(payload: JsonObject) -> JsonObject | None:
     choices = payload.get("choices")
     if not choices or not isinstance(choices, list):
         return None
+    if isinstance(choices[0], dict) and choices[0].get("index") == 0:
+        return choices[0]  # nearly always
     for choice in choices:
         if isinstance(choice, dict) and not choice.get("index"):
             return choice

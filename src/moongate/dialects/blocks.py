@@ -13,7 +13,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from moongate.chat.items import Chunk, Done, Failure, Item, Stretch
 from moongate.dialects.answer import Finish, Head, arguments_of, first_choice, head_of, reasoning_of, stop_of, text_of
@@ -127,12 +127,16 @@ class AnswerEncoder(ABC):
             return out
         delta = choice.get("delta")
         if delta and isinstance(delta, dict):
-            if reasoning := reasoning_of(delta):
-                out += self._say("reasoning", reasoning)
-            if text := text_of(delta):
-                out += self._say("text", text)
-            if calls := delta.get("tool_calls"):
-                out += self._call_deltas(calls)
+            calls = delta.get("tool_calls")
+            if not calls or len(delta) > 1:
+                if reasoning := reasoning_of(delta):
+                    out += self._say("reasoning", reasoning)
+                if text := text_of(delta):
+                    out += self._say("text", text)
+            if calls and isinstance(calls, list):
+                for call in calls:
+                    if isinstance(call, dict):
+                        out += self._call_delta(call)
         reason = choice.get("finish_reason")
         if reason:
             self._reason, self._stop = str(reason), stop_of(choice)
@@ -168,14 +172,6 @@ class AnswerEncoder(ABC):
             if not text:
                 return b""
         return self._add(dumps(text)[1:-1])
-
-    def _call_deltas(self, deltas: Any) -> bytes:
-        out = b""
-        if isinstance(deltas, list):
-            for delta in deltas:
-                if isinstance(delta, dict):
-                    out += self._call_delta(delta)
-        return out
 
     def _call_delta(self, delta: JsonObject) -> bytes:
         function, key = delta.get("function"), delta.get("index")

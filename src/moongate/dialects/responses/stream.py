@@ -124,9 +124,11 @@ class ResponsesEncoder(AnswerEncoder):
             out, item = self._shut_reasoning(text, place)
         else:
             out, item = self._shut_call(text, place, status)
-        out += self._event("response.output_item.done", {"output_index": index, "item": item})
-        self._items.append(dumps(item))
-        return out
+        written = dumps(item)
+        self._items.append(written)  # the last event repeats it
+        number, self._sequence = self._sequence, self._sequence + 1
+        fields = b'"sequence_number":%d,"output_index":%d,"item":%b' % (number, index, written)
+        return out + b'event: response.output_item.done\ndata: {"type":"response.output_item.done",%b}\n\n' % fields
 
     def _shut_text(self, text: str, place: JsonObject, status: str) -> tuple[bytes, JsonObject]:
         place = {**place, "content_index": 0}
