@@ -47,6 +47,7 @@ def test_usage_counts_what_it_can_trust(usage: dict[str, Any] | None, counts: Us
         ({"choices": "none"}, None),
         ({"choices": [None, {"index": 1}, {"index": 0, "a": 1}]}, {"index": 0, "a": 1}),
         ({"choices": [{"index": 1}]}, None),
+        ({"choices": [{"index": 0, "b": 1}, {"index": 1}]}, {"index": 0, "b": 1}),
         ({"choices": [{"a": 1}]}, {"a": 1}),
     ],
 )
