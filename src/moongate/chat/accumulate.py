@@ -17,8 +17,8 @@ _OF_THE_CALL: Final = ("index", "id", "function")
 class Accumulator:
     """One streamed answer. Feed it payloads; `completion()` is the answer so far.
 
-    Without `late_ids` an id counts only if it came before the name of its call, or with it: a reader of the stream
-    had to do without any other.
+    Without `late_ids` calls are told as to a reader who hears of each when its name is known: in that order, and with
+    the id that came by then.
     """
 
     __slots__ = ("_choices", "_late_ids", "_top", "_usage")
@@ -67,7 +67,7 @@ class _Call(CallSlot):
 
 
 class _Choice:
-    __slots__ = ("_calls", "_late_ids", "_members", "_message", "_reason", "_texts", "index")
+    __slots__ = ("_calls", "_late_ids", "_members", "_message", "_named", "_reason", "_texts", "index")
 
     def __init__(self, index: int, late_ids: bool) -> None:
         self.index = index
@@ -77,6 +77,7 @@ class _Choice:
         self._members: JsonObject = {}
         self._reason: Any = None
         self._calls: Grouping[_Call] = Grouping(_Call)
+        self._named: list[_Call] = []
 
     def feed(self, choice: JsonObject) -> None:
         _keep(self._members, choice, _OF_THE_CHOICE)
@@ -97,8 +98,11 @@ class _Choice:
 
     def _call(self, entry: JsonObject) -> None:
         call = self._calls.route(entry)
-        call.early = call.early if call.named else call.given
-        call.named = bool(call.name)
+        if not call.named:
+            call.early = call.given
+            if call.name:
+                call.named = True
+                self._named.append(call)
         _keep(call.members, entry, _OF_THE_CALL)
         function = entry.get("function")
         if isinstance(function, dict):
@@ -112,7 +116,9 @@ class _Choice:
                 message[name] = text
         message.update(rest)
         if self._calls.slots:
-            message["tool_calls"] = [call.whole(self._late_ids) for call in self._calls.slots]
+            slots = self._calls.slots
+            calls = slots if self._late_ids else [*self._named, *(call for call in slots if not call.named)]
+            message["tool_calls"] = [call.whole(self._late_ids) for call in calls]
         return {"index": self.index, "message": message, **self._members, "finish_reason": self._reason}
 
 

@@ -55,11 +55,10 @@ def is_answer(body: JsonObject) -> bool:
 
 def _is_choice(choice: object) -> bool:
     message = choice.get("message") if isinstance(choice, dict) else None
-    return (
-        isinstance(message, dict)
-        and isinstance(message.get("content"), str | list | None)
-        and isinstance(message.get("tool_calls"), list | None)
-    )
+    if not isinstance(message, dict):
+        return False
+    content, calls = message.get("content"), message.get("tool_calls")
+    return (content is None or isinstance(content, (str, list))) and (calls is None or isinstance(calls, list))
 
 
 def refusal_of(payload: JsonObject) -> UpstreamRefused:

@@ -106,7 +106,7 @@ class Calls:
         """A delta of a call that the client knows: no id, and no second name."""
         function, active = function_of(entry), self._active
         name = function.get("name")
-        extra_name = bool(name) and (self._answer.renames or (active and name != call.name))
+        extra_name = bool(name) and (self._answer.renames or (active and name != call.shown))
         extra_id = active and bool(entry.get("id"))
         inner = self._arguments(function, call.index)
         if not (extra_id or extra_name or inner or call.index != call_index(entry)):
@@ -119,7 +119,8 @@ class Calls:
             left.pop("id", None)
         left["index"] = call.index
         if function:
-            kept = {key: value for key, value in function.items() if key != "name" or (value and not active)}
+            unnamed = active or extra_name or not name
+            kept = {key: value for key, value in function.items() if key != "name" or not unnamed}
             left["function"] = {**kept, **inner}
         return left
 

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import pytest
+
+from moongate.chat.items import Chunk, LazyChunk
+
+
+class Counting(LazyChunk):
+    made = 0
+
+    def __init__(self) -> None:
+        self.raw = None
+
+    def make_payload(self) -> dict[str, int]:
+        self.made += 1
+        return {"made": self.made}
+
+
+def test_a_chunk_leaves_with_its_own_bytes_until_it_is_changed() -> None:
+    assert Chunk({"a": 1}, b"data: {'a' : 1}\r\n\r\n").encode() == b"data: {'a' : 1}\r\n\r\n"
+    assert Chunk.of({"a": 1}).encode() == b'data: {"a":1}\n\n'
+    assert repr(Chunk({"a": 1}, b"x")) == "Chunk({'a': 1}, raw)"
+    assert repr(Chunk.of({})) == "Chunk({})"
+
+
+def test_a_lazy_chunk_makes_its_payload_once() -> None:
+    chunk = Counting()
+    assert chunk.payload == {"made": 1}
+    assert chunk.payload == {"made": 1}
+    with pytest.raises(AttributeError, match="other"):
+        _ = chunk.other
+    with pytest.raises(NotImplementedError):
+        _ = LazyChunk.__new__(LazyChunk).payload

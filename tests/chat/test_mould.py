@@ -1,0 +1,219 @@
+"""Chunks that differ in nothing but their text."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from moongate.chat import mould as module
+from moongate.chat.items import Chunk
+from moongate.chat.mould import Candidate, Mould, Template, TemplateChunk, text_place
+from moongate.payload import loads
+
+Row = dict[str, Any]
+
+
+def payload(text: str, field: str = "content", **more: Any) -> Row:
+    return {"id": "c", "model": "m", "choices": [{"index": 0, "delta": {field: text}, "finish_reason": None}], **more}
+
+
+def event(body: Row, end: bytes = b"\n\n") -> bytes:
+    return b"data: " + json.dumps(body, ensure_ascii=False).encode("utf-8", "surrogatepass") + end
+
+
+def chunk(body: Row, end: bytes = b"\n\n") -> Chunk:
+    return Chunk(body, event(body, end))
+
+
+def mould_of(*chunks: Chunk) -> Mould | None:
+    candidate = Candidate()
+    found = [candidate.offer(each) for each in chunks]
+    return found[-1]
+
+
+@pytest.fixture
+def mould() -> Mould:
+    found = mould_of(chunk(payload("Hi")), chunk(payload("there")))
+    assert found is not None
+    return found
+
+
+def test_two_chunks_of_the_same_form_give_a_mould(mould: Mould) -> None:
+    assert (mould.field, mould.choice, mould.bare) == ("content", 0, True)
+    assert mould.prefix + b"x" + mould.suffix == event(payload("x"))
+
+
+def test_text_is_found_behind_texts_that_look_like_it() -> None:
+    first, second = ({"note": '"content": "', **payload("b" * at)} for at in (1, 2))
+    found = mould_of(chunk(first), chunk(second))
+    assert found is not None
+    assert found.prefix.endswith(b'{"content": "')
+
+
+@pytest.mark.parametrize(
+    "text", ["plain", "", "a\nb\t", 'he said "no"', "\\", "\\\\", "é漢😀", "x\u2028y", "\u0085", "/", "\x7f", "a<b"]
+)
+def test_a_read_of_chunks_is_one_stretch(mould: Mould, text: str) -> None:
+    for texts in ([text], ["a", text, "b"], [text] * 5):
+        data = b"".join(event(payload(each)) for each in texts)
+        stretch = mould.whole(data)
+        assert stretch is not None
+        assert stretch.raw == data
+        assert loads(b'"' + stretch.text + b'"') == "".join(texts)
+        assert (stretch.field, stretch.choice) == ("content", 0)
+        chunks = mould.chunks(stretch)
+        assert [each.payload for each in chunks] == [payload(each) for each in texts]
+        assert b"".join(each.encode() for each in chunks) == data
+
+
+HARD = [
+    b"\\u0041",  # any character may hide in it
+    b"\\ud83d",
+    b"\\uZZZZ",
+    b"\\x",
+    b"a\\",
+    b'a"b',
+    b"a\x00b",
+    b"a\nb",
+    b"\xff",
+    b"\xc3",
+]
+
+
+@pytest.mark.parametrize("text", HARD)
+def test_text_that_has_to_be_read_is_no_stretch(mould: Mould, text: bytes) -> None:
+    odd = mould.prefix + text + mould.suffix
+    fine = event(payload("a"))
+    for data in (odd, fine + odd, odd + fine, fine + odd + fine):
+        assert mould.whole(data) is None
+
+
+def test_what_lies_between_chunks_is_seen(mould: Mould) -> None:
+    fine, other = event(payload("a")), event(payload("a", model="n"))
+    for data in (
+        fine + b": ping\n\n" + fine,
+        fine + other + fine,
+        other,
+        fine[:-1],
+        fine + other,
+        b"",
+        b"data: [DONE]\n\n",
+    ):
+        assert mould.whole(data) is None
+    # A prefix and a suffix that share bytes are no chunk.
+    assert mould.whole(mould.prefix) is None
+    assert mould.whole(mould.prefix + mould.suffix[1:]) is None
+
+
+def test_the_beginning_of_a_read_may_be_a_stretch(mould: Mould) -> None:
+    fine, other = event(payload("a")), event(payload("b", model="n"))
+    for rest in (event({"choices": []}), fine[:40], b"data: [DONE]\n\n"):
+        stretch = mould.leading(fine + fine + rest)
+        assert stretch is not None
+        assert stretch.raw == fine + fine
+    assert mould.leading(fine + other) is None
+    assert mould.leading(other) is None
+    assert mould.leading(b"data: ") is None
+
+
+def test_a_read_larger_than_an_event_may_be_is_read_the_long_way(mould: Mould, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = event(payload("a"))
+    monkeypatch.setattr(module, "EVENT_LIMIT", len(data))
+    assert mould.whole(data) is not None
+    assert mould.whole(data + data) is None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"choices": None},
+        {"choices": []},
+        {"choices": [None]},
+        payload("a", usage={}),
+        {"choices": [{"index": 0, "delta": {"content": "a"}, "finish_reason": "stop"}]},
+        {"choices": [{"index": 0, "delta": {"content": "a"}, "usage": {}}]},
+        {"choices": [{"index": 0, "delta": None}]},
+        {"choices": [{"index": None, "delta": {"content": "a"}}]},
+        {"choices": [{"index": 0, "delta": {"content": "a"}, "message": {}}]},
+        {"choices": [{"index": 0, "delta": {"content": "a", "reasoning": "b"}}]},
+        {"choices": [{"index": 0, "delta": {"content": ["a"]}}]},
+        {"choices": [{"index": 0, "delta": {"content": ""}}]},
+        {"choices": [{"index": 0, "delta": {"refusal": "a"}}]},
+        {"choices": [{"index": 0, "delta": {"content": "a", "tool_calls": [{}]}}]},
+    ],
+)
+def test_chunks_that_carry_more_than_text_give_no_mould(body: Row) -> None:
+    assert text_place(body) is None
+    assert mould_of(chunk(body), chunk(body)) is None
+
+
+def test_empty_members_and_the_role_are_not_more_than_text() -> None:
+    delta: Row = {"role": "assistant", "content": "a", "tool_calls": [], "reasoning": "", "refusal": None}
+    assert text_place({"choices": [{"index": 2, "delta": delta}]}) == ("content", 2)
+
+
+def test_a_mould_needs_two_chunks_that_fit() -> None:
+    one = chunk(payload("a"))
+    assert mould_of(one) is None
+    assert mould_of(one, chunk(payload("b", model="n"))) is None
+    assert mould_of(one, Chunk.of(payload("b"))) is None
+    assert mould_of(one, chunk(payload("b"), b"\r\n\r\n")) is None
+
+
+def test_a_text_that_cannot_be_found_gives_no_mould() -> None:
+    hidden = Chunk(payload("a"), b'data: {"choices":[{"index":0,"delta":{"\\u0063ontent":"a"}}]}\n\n')
+    assert mould_of(hidden, hidden) is None
+    escaped = Chunk(payload("A"), b'data: {"choices":[{"index":0,"delta":{"content":"\\u0041"}}]}\n\n')
+    assert mould_of(escaped, escaped) is None
+
+
+def test_bytes_that_do_not_say_what_the_payload_says_give_no_mould() -> None:
+    twice = b'data: {"choices":[{"index":0,"delta":{"content":"a","content":"b"}}]}\n\n'
+    body = {"choices": [{"index": 0, "delta": {"content": "b"}}]}
+    assert mould_of(Chunk(body, twice), Chunk(body, twice)) is None
+    broken = b'data: {"choices":[{"index":0,"delta":{"content":"a"}}]\n\n'
+    assert mould_of(Chunk(body, broken), Chunk(body, broken)) is None
+
+
+def test_a_provider_that_never_repeats_itself_is_given_up() -> None:
+    candidate = Candidate()
+    for at in range(10):
+        assert candidate.offer(chunk(payload("a", created=at))) is None
+    assert candidate.offer(chunk(payload("a"))) is None
+    assert candidate.offer(chunk(payload("a"))) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "bare"),
+    [
+        (payload("a", system_fingerprint="f"), True),
+        (payload("a", x=None), True),
+        (payload("a", x=1), False),
+        ({"choices": [{"index": 0, "delta": {"content": "a", "role": "assistant"}}]}, False),
+        ({"choices": [{"index": 0, "delta": {"content": "a"}, "matched_stop": None}]}, True),
+        ({"choices": [{"index": 0, "delta": {"content": "a"}, "token_ids": [1]}]}, False),
+    ],
+)
+def test_a_bare_mould_has_only_what_every_chunk_has(body: Row, bare: bool) -> None:
+    found = mould_of(chunk(body), chunk(body))
+    assert found is not None
+    assert found.bare is bare
+
+
+def test_templates_write_what_the_payload_says() -> None:
+    def call(text: str, number: int) -> Row:
+        return {"created": 0, "tool_calls": [{"index": number, "arguments": text}], "x": None}
+
+    def said(text: str, number: int) -> Row:
+        return {"created": 0, "content": text}
+
+    for make in (call, said):
+        template = Template(make)
+        for text, number in (("a", 0), ('"\n\\', 3), ("é\u2028", 10), ("\ud83d", 123)):
+            made = TemplateChunk(template, text, number)
+            assert made.raw is None
+            assert made.encode() == Chunk.of(make(text, number)).encode()
+            assert made.payload == make(text, number)

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from moongate.chat.progress import Progress, choice_index
+
+
+@pytest.mark.parametrize(
+    ("payloads", "whole"),
+    [
+        ([], False),
+        ([{"choices": []}], False),
+        ([{"choices": None}], False),
+        ([{"choices": [None, {"index": 0}]}], False),
+        ([{"choices": [{"index": 0, "finish_reason": ""}]}], False),
+        ([{"choices": [{"index": 0, "finish_reason": "stop"}]}], True),
+        ([{"choices": [{"index": 0, "finish_reason": "stop"}]}, {"choices": [{"index": 0}]}], True),
+        ([{"choices": [{"index": 0, "finish_reason": "stop"}, {"index": 1}]}], False),
+        ([{"choices": [{"finish_reason": "stop"}, {"finish_reason": "stop"}]}], True),
+    ],
+)
+def test_a_stream_is_whole_when_every_choice_has_finished(payloads: list[dict[str, Any]], whole: bool) -> None:
+    progress = Progress()
+    for payload in payloads:
+        progress.saw(payload)
+    assert progress.whole is whole
+    assert progress.began is bool(payloads)
+
+
+def test_a_choice_without_a_number_is_numbered_by_its_place() -> None:
+    assert choice_index({"index": 3}, 0) == 3
+    assert choice_index({}, 1) == 1
+    assert choice_index({"index": "0"}, 1) == 1

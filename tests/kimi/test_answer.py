@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import pytest
+from tests.kimi.answering import K2, K3, PARSING, begin, tool
+
+from moongate.kimi.k2 import K2Parser
+from moongate.kimi.k3 import K3Parser
+from moongate.kimi.pieces import CallArguments, CallClosed, CallOpened
+
+
+@pytest.mark.parametrize(("model", "parser"), [(K2, K2Parser), (K3, K3Parser)])
+def test_each_family_has_its_parser(model: str, parser: type) -> None:
+    assert isinstance(begin(PARSING, model=model)._answer.parser(), parser)
+    assert begin(model=model)._answer.parser() is None
+
+
+def test_a_parser_knows_tools_by_the_names_that_were_sent() -> None:
+    request = {"messages": [{"role": "user", "content": "Go."}], "tools": [tool("21st.magic", "q")]}
+    found = begin(PARSING, request=request, model="kimi-k2-0905-preview", base_url="https://api.moonshot.ai/v1")._answer
+    sent, parser = found.names.sent("21st.magic"), found.parser()
+    assert parser is not None
+    pieces = parser.feed("content", f"<|tool_call_begin|>{sent}<|tool_call_argument_begin|>{{}}<|tool_call_end|>")
+    assert pieces == [CallOpened(sent, sent), CallArguments("{}"), CallClosed()]
+
+
+def test_what_can_be_skipped_is_worked_out_once() -> None:
+    assert begin()._answer.only_ids
+    assert begin()._answer.mends_calls
+    assert not begin({"repairOnMismatch": False})._answer.mends_calls
+    for options in (PARSING, {"repairArguments": True}):
+        assert not begin(options)._answer.only_ids
+
+
+def test_markers_are_seen_once() -> None:
+    found = begin()._answer
+    assert found.tokens
+    found.marker_seen("here", "<|x|>")
+    assert not found.tokens
+    assert found.notes == [("markers_seen", "here", "<|x|>", None)]
+    assert not begin(PARSING)._answer.tokens
+
+
+def test_arguments_are_mended() -> None:
+    found = begin({"repairArguments": True})._answer
+    assert found.mended_arguments('"{}"') == "{}"
+    assert found.mended_arguments("{}<|tool_call_end|>") == "{}"

@@ -1,0 +1,247 @@
+"""One request to a Kimi model and its answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.kimi.answering import (
+    CALL,
+    DONE,
+    PARSING,
+    answer,
+    begin,
+    call,
+    calling,
+    choices_of,
+    chunk,
+    deltas_of,
+    entries_of,
+    fed,
+    kinds,
+    reasons_of,
+)
+
+from moongate.chat.items import Chunk, Done, Failure, Item, Opaque, Stretch
+from moongate.chat.mould import Candidate, Mould
+from moongate.errors import BadUpstream
+from moongate.kimi.exchange import KimiExchange
+
+Row = dict[str, Any]
+
+
+def only(items: Any) -> Item:
+    (item,) = items
+    assert isinstance(item, Chunk | Done | Opaque | Failure)
+    return item
+
+
+def payload_of(item: Item) -> Row:
+    assert isinstance(item, Chunk)
+    return item.payload
+
+
+# Whole answers
+
+
+def test_a_reply_that_breaks_no_rule_is_the_same_object() -> None:
+    for body in (answer({"content": "Hi"}), {"choices": None}, {"choices": [None]}, {}):
+        assert begin().reply(body) is body
+
+
+def test_choices_of_a_reply_are_counted_each_on_its_own() -> None:
+    body = {
+        "x": 1,
+        "choices": [
+            {"index": 0, "message": {"tool_calls": [call("a")]}, "finish_reason": "tool_calls"},
+            "odd",
+            {"index": 1, "message": {"tool_calls": [call("b")]}, "finish_reason": "tool_calls"},
+        ],
+        "usage": {"cached_tokens": 1},
+    }
+    left = begin().reply(body)
+    assert [each["message"]["tool_calls"][0]["id"] for each in (left["choices"][0], left["choices"][2])] == [
+        "functions.bash:0",
+        "functions.bash:0",
+    ]
+    assert (left["x"], left["choices"][1]) == (1, "odd")
+    assert left["usage"]["prompt_tokens_details"] == {"cached_tokens": 1}
+
+
+# Streams
+
+
+def test_items_that_break_no_rule_are_the_same_objects() -> None:
+    exchange = begin()
+    for item in (
+        Opaque(b": ping\n\n"),
+        chunk({"role": "assistant"}),
+        Chunk({"choices": []}, b"raw"),
+        Chunk({"choices": None}, b"raw"),
+        Chunk({"choices": ["odd"]}, b"raw"),
+        Chunk({"choices": [{"index": 0, "delta": {"content": "a"}}, {"index": 1, "delta": {}}]}, b"raw"),
+        chunk({}, "stop"),
+        chunk({}, "stop", index=1),
+        DONE,
+    ):
+        assert only(exchange.feed(item)) is item
+    assert exchange.close() == ()
+
+
+def test_a_changed_chunk_keeps_its_envelope() -> None:
+    left = payload_of(only(begin().feed(calling({"index": 0, **call("x", "bash", "")}))))
+    assert left["id"] == "c"
+    assert entries_of([Chunk.of(left)])[0]["id"] == "functions.bash:0"
+
+
+def test_usage_is_lifted_in_chunks() -> None:
+    left = payload_of(only(begin().feed(chunk({"content": "a"}, "stop", usage={"cached_tokens": 2}))))
+    assert left["usage"] == {"cached_tokens": 2, "prompt_tokens_details": {"cached_tokens": 2}}
+    assert "usage" not in left["choices"][0]
+    two = Chunk({"choices": [{"index": 0, "delta": {}, "usage": {"a": 1}}, {"index": 1, "delta": {}}]}, b"raw")
+    assert payload_of(only(begin().feed(two)))["usage"] == {"a": 1}
+
+
+def test_a_chunk_that_becomes_several_tells_its_usage_once() -> None:
+    exchange = begin(PARSING)
+    item = chunk({"content": "a" + CALL.format("functions.bash:0", "{}")}, "stop")
+    item.payload["usage"] = {"total_tokens": 1}
+    left = fed(exchange, item)
+    assert [payload_of(each).get("usage") for each in left] == [None, None, None, {"total_tokens": 1}]
+
+
+def test_a_chunk_of_which_nothing_is_left_is_dropped_unless_it_says_more() -> None:
+    exchange = begin(PARSING)
+    assert exchange.feed(chunk({"content": "<"})) == ()
+    said = chunk({"content": "|"})
+    said.payload["usage"] = {"total_tokens": 1}
+    assert payload_of(only(exchange.feed(said))) == {**said.payload, "choices": []}
+    traced = chunk({"content": "t"})
+    traced.payload["x_trace"] = None
+    assert exchange.feed(traced) == ()
+
+
+def test_choices_of_one_chunk() -> None:
+    exchange = begin(PARSING)
+    both = Chunk(
+        {"choices": [{"index": 0, "delta": {"content": "a<"}}, {"index": 1, "delta": {"content": "b"}}]}, b"raw"
+    )
+    assert [each["delta"] for each in choices_of(fed(exchange, both))] == [{"content": "a"}, {"content": "b"}]
+    held = Chunk(
+        {"choices": [{"index": 0, "delta": {"content": "<"}}, {"index": 1, "delta": {"content": "c"}}]}, b"raw"
+    )
+    left = fed(begin(PARSING), held)
+    assert [len(payload_of(each)["choices"]) for each in left] == [1]
+
+
+def test_done_brings_what_is_missing_in_the_streams_envelope() -> None:
+    exchange = begin()
+    fed(exchange, chunk({"content": "a"}), calling({"index": 0, **call()}))
+    *made, done = exchange.feed(DONE)
+    assert done is DONE
+    assert [payload_of(each) for each in made] == [
+        {"id": "c", "model": "m", "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}
+    ]
+
+
+def test_a_finish_reason_that_is_added_repeats_the_usage() -> None:
+    exchange = begin()
+    fed(exchange, chunk({"content": "a"}), Chunk({"choices": [], "usage": {"total_tokens": 1}}, b"raw"))
+    made = exchange.feed(DONE)[0]
+    assert payload_of(made)["usage"] == {"total_tokens": 1}
+
+
+def test_a_failure_brings_what_waits_and_no_finish_reason() -> None:
+    exchange = begin(PARSING)
+    fed(exchange, chunk({"content": "a<"}))
+    failure = Failure(BadUpstream("cut"))
+    left = exchange.feed(failure)
+    assert deltas_of(list(left[:-1])) == [{"content": "<"}]
+    assert left[-1] is failure
+    assert exchange.close() == ()
+
+
+def test_the_end_without_done() -> None:
+    whole = begin()
+    fed(whole, chunk({"content": "a"}, "stop"))
+    assert list(whole.close()) == [Done()]
+    for items in ([], [chunk({"content": "a"})], [chunk({}, "stop"), chunk({}, index=1)]):
+        broken = begin()
+        fed(broken, *items)
+        left = broken.close()
+        assert isinstance(left[-1], Failure)
+        assert reasons_of(list(left)) == []
+
+
+# The fast path
+
+
+def event(text: str) -> Chunk:
+    body = {"id": "c", "choices": [{"index": 0, "delta": {"content": text}, "finish_reason": None}]}
+    return Chunk(body, Chunk.of(body).encode())
+
+
+def moulded(exchange: KimiExchange) -> Mould:
+    candidate = Candidate()
+    for each in (event("a"), event("b")):
+        exchange.feed(each)
+        found = candidate.offer(each)
+    assert found is not None
+    return found
+
+
+def stretch_of(mould: Mould, *texts: str) -> Stretch:
+    stretch = mould.whole(b"".join(event(text).encode() for text in texts))
+    assert stretch is not None
+    return stretch
+
+
+def test_plain_text_may_leave_as_it_came() -> None:
+    exchange = begin()
+    unseen = Stretch(b"", b"a", "content", 0)
+    assert not exchange.plain(unseen)
+    mould = moulded(exchange)
+    assert exchange.plain(stretch_of(mould, "c", "d"))
+    assert not exchange.plain(stretch_of(mould, "c <", "d"))
+    assert not begin({"assembleToolDeltas": True}).plain(unseen)
+    assembling = begin({"assembleToolDeltas": True})
+    assert not assembling.plain(stretch_of(moulded(assembling), "c"))
+
+
+@pytest.mark.parametrize("options", [None, PARSING, {**PARSING, "assembleToolDeltas": True}])
+def test_text_chunks_give_what_their_payload_would_have_given(options: Row | None) -> None:
+    texts = [
+        "c",
+        "<",
+        "d",
+        CALL.format("functions.bash:0", '{"a":') + "x",
+        "y" + CALL.format("functions.bash:1", "{}") + "z",
+    ]
+    slow, fast = begin(options), begin(options)
+    moulded(slow)
+    mould = moulded(fast)
+    for text in texts:
+        expected = fed(slow, event(text))
+        (item,) = mould.chunks(stretch_of(mould, text))
+        found = fed(fast, item)
+        assert [each.encode() for each in found if isinstance(each, Chunk)] == [
+            each.encode() for each in expected if isinstance(each, Chunk)
+        ]
+        assert [payload_of(each) for each in found] == [payload_of(each) for each in expected]
+    assert kinds(fast) == kinds(slow)
+
+
+def test_text_chunks_that_say_more_go_the_long_way() -> None:
+    exchange = begin(PARSING)
+    candidate = Candidate()
+    for text in ("a", "b"):
+        body = {"choices": [{"index": 0, "delta": {"role": "assistant", "content": text}}]}
+        each = Chunk(body, Chunk.of(body).encode())
+        exchange.feed(each)
+        found = candidate.offer(each)
+    assert found is not None
+    assert not found.bare
+    stretch = found.whole(found.prefix + b"<" + found.suffix)
+    assert stretch is not None
+    (item,) = found.chunks(stretch)
+    assert deltas_of(list(exchange.feed(item))) == [{"role": "assistant"}]

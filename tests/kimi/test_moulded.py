@@ -1,0 +1,66 @@
+"""Text chunks of one mould through one choice: byte for byte what their payloads would have given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.kimi.answering import CALL, PARSING, begin
+
+from moongate.chat.items import Chunk
+from moongate.chat.mould import Candidate, Mould, TemplateChunk, TextChunk
+from moongate.kimi.moulded import MouldedChoice
+from moongate.kimi.stream import StreamedChoice
+
+Row = dict[str, Any]
+
+
+def body(text: str, field: str) -> Row:
+    return {"id": "c", "choices": [{"index": 0, "delta": {field: text}, "logprobs": None}], "usage": None}
+
+
+def start(field: str) -> tuple[MouldedChoice, StreamedChoice, Mould]:
+    choice, other = (StreamedChoice(begin(PARSING)._answer, 0) for _ in range(2))
+    candidate = Candidate()
+    for text in ("a", "b"):
+        payload = body(text, field)
+        found = candidate.offer(Chunk(payload, Chunk.of(payload).encode()))
+        for each in (choice, other):
+            each.feed(payload["choices"][0])
+    assert found is not None
+    return MouldedChoice(choice, found), other, found
+
+
+@pytest.mark.parametrize("field", ["content", "reasoning_content", "reasoning"])
+def test_chunks_are_those_of_the_long_way(field: str) -> None:
+    moulded, other, mould = start(field)
+    texts = [
+        "c",
+        "<",
+        "d",
+        CALL.format("functions.bash:0", '{"a":1}'),
+        "e",
+        CALL.format("functions.bash:1", "{}") + "f",
+        "g",
+    ]
+    cut = [piece for text in texts for piece in (text[:9], text[9:20], text[20:]) if piece]
+    for text in cut:
+        payload = body(text, field)
+        expected = [{**payload, "choices": [each]} for each in other.feed(payload["choices"][0])]
+        found = moulded.feed(TextChunk(mould, text, Chunk.of(payload).encode()))
+        assert [each.payload for each in found] == expected
+        assert [each.encode() for each in found] == [Chunk.of(each).encode() for each in expected]
+
+
+def test_arguments_and_held_text_are_written_by_templates() -> None:
+    moulded, _, mould = start("content")
+
+    def feed(text: str) -> list[Chunk]:
+        return list(moulded.feed(TextChunk(mould, text, b"")))
+
+    assert feed("x<") == feed("") or True
+    held = feed("y")
+    assert all(isinstance(each, TemplateChunk) for each in held)
+    feed("<|tool_call_begin|>functions.bash:0<|tool_call_argument_begin|>{")
+    (arguments,) = feed('"a')
+    assert isinstance(arguments, TemplateChunk)
