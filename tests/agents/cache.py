@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
+
+from tests.agents.apart import run
 
 NODE = "node@24.21.0"  # several agents need a newer node than the machine has
 INSTALL_SECONDS = 600.0
 
+_NPM_OPTIONS = ("--no-audit", "--no-fund", "--loglevel=error", "--fetch-retries=1", "--fetch-timeout=60000")
+_failures: dict[tuple[str, ...], str] = {}  # what could not be installed is not tried again
+
 
 class NotInstallable(Exception):
-    """npm is missing, or the registry cannot be reached."""
+    """npm is missing, the registry cannot be reached, or there is no place to put it."""
 
 
 def cache_folder() -> Path:
@@ -24,33 +28,38 @@ def cache_folder() -> Path:
 
 def installed(packages: tuple[str, ...], seconds: float = INSTALL_SECONDS) -> Path:
     """The folder with these packages (and their `node_modules/.bin`). Installs them if they are not there yet."""
-    folder = cache_folder() / "+".join(packages).replace("/", "-")
-    if folder.is_dir():
-        return folder
+    try:
+        folder = cache_folder() / "+".join(packages).replace("/", "-")
+        if folder.is_dir():
+            return folder
+        if packages not in _failures:
+            _failures[packages] = _install(packages, folder, seconds)
+            if not _failures[packages]:
+                del _failures[packages]
+                return folder
+    except (OSError, RuntimeError) as error:  # RuntimeError: there is no home
+        _failures[packages] = str(error)
+    raise NotInstallable(_failures[packages])
+
+
+def _install(packages: tuple[str, ...], folder: Path, seconds: float) -> str:
+    """Put them there; the reason if that fails."""
     npm = shutil.which("npm")
     if npm is None:
-        raise NotInstallable("npm is not installed")
+        return "npm is not installed"
     folder.parent.mkdir(parents=True, exist_ok=True)
     # Installed beside and then moved, so that a folder that is there is whole.
     fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=folder.parent))
     try:
         (fresh / "package.json").write_text('{"private": true}', encoding="utf-8")
-        command = [npm, "install", "--no-audit", "--no-fund", "--loglevel=error", *packages]
-        done = subprocess.run(
-            command, cwd=fresh, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds, check=False
-        )
-        if done.returncode != 0:
-            raise NotInstallable(f"npm cannot install {', '.join(packages)}: {done.stderr.strip()[-300:]}")
-        if not folder.is_dir():
-            fresh.rename(folder)
-    except subprocess.TimeoutExpired:
-        raise NotInstallable(f"npm needs more than {seconds:.0f} s for {', '.join(packages)}") from None
-    except OSError as error:
+        ended = run([npm, "install", *_NPM_OPTIONS, *packages], fresh, seconds)
+        if ended.code != 0:
+            return f"npm cannot install {', '.join(packages)}: {ended.err}"
         if not folder.is_dir():  # another process may have been faster
-            raise NotInstallable(str(error)) from None
+            fresh.rename(folder)
+        return ""
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
-    return folder
 
 
 def new_node(seconds: float = INSTALL_SECONDS) -> Path:

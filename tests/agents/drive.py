@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
-import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.agents.apart import run
 from tests.agents.cache import installed, new_node
 from tests.agents.catalogue import Agent, Errand
 from tests.support.background import Background
@@ -77,11 +76,11 @@ class Stage:
             env = {**_small_environment(home, path), **command.env}
             self.simulator.vendor.seen.clear()
             began = time.monotonic()
-            code, said, why = _run(command.argv, env, home, seconds)
+            ended = run(command.argv, home, seconds, env)
             took = time.monotonic() - began
-            asked = len(self.simulator.seen)
-            good = code == 0 and all(re.search(rf"->[^>]*moongate {n}\b", said, re.DOTALL) for n in range(3))
-            return Outcome(good, code, took, asked, said, "" if good else why or f"exit code {code}")
+            good = ended.code == 0 and all(re.search(rf"->[^>]*moongate {n}\b", ended.out) for n in range(3))
+            why = "" if good else ended.err or f"exit code {ended.code}"
+            return Outcome(good, ended.code, took, len(self.simulator.seen), ended.out, why)
         finally:
             shutil.rmtree(home, ignore_errors=True)
 
@@ -118,26 +117,3 @@ def _small_environment(home: Path, path: str) -> dict[str, str]:
         "XDG_DATA_HOME": str(home / ".local"),
         "XDG_CACHE_HOME": str(home / ".cache"),
     }
-
-
-def _run(argv: list[str], env: dict[str, str], home: Path, seconds: float) -> tuple[int | None, str, str]:
-    """Exit code (None: it was stopped), what it said, and the last of its complaints."""
-    with (home / "out").open("wb+") as out, (home / "err").open("wb+") as err:
-        try:
-            process = subprocess.Popen(
-                argv, cwd=home, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
-            )
-        except OSError as error:
-            return None, "", f"it cannot be run: {error}"
-        try:
-            code: int | None = process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            code = None
-        finally:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-        out.seek(0)
-        err.seek(0)
-        said, complaints = out.read().decode("utf-8", "replace"), err.read().decode("utf-8", "replace")
-    return code, said, f"stopped after {seconds:.0f} s" if code is None else complaints.strip()[-400:]
