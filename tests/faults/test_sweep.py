@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tests.faults.conftest import UPSTREAM_KEY, Pair, model_for
 from tests.faults.table import TABLE, Row
 from tests.support.client_view import Outcome, outcome
-from tests.support.faulty_upstream import FAULTS
+from tests.support.faulty_upstream import FAULTS, FaultyUpstream
 from tests.support.fronts import FRONTS
 from tests.support.gateway import RunningGateway
-from tests.support.http import post
+from tests.support.http import PATIENCE, post
 
 WAYS = [(front, stream) for front in FRONTS for stream in (True, False)]
 
@@ -40,12 +41,15 @@ def test_upstreams_that_never_get_as_far_as_http(gateways: Pair, port: str, stat
 
 def test_no_answer_of_one_request_reaches_the_next(gateways: Pair) -> None:
     gateway = gateways.patient
-    for _ in range(3):
+    already = gateways.apart.counters["poisoned"]
+    for round_ in range(1, 4):
         for fault in ("double_response", "ok", "keepalive_stale", "ok", "keepalive_close_race", "ok"):
-            body = FRONTS[0].ask(f"faults,{fault}", FRONTS[0].user("hi"), (), stream=False)
+            body = FRONTS[0].ask(f"apart,{fault}", FRONTS[0].user("hi"), (), stream=False)
             reply = post(f"{gateway.root}/v1/chat/completions", body, key=gateway.key)
             assert reply.status == 200
             assert b"POISON" not in reply.body
+            if fault == "double_response":
+                _wait_for(gateways.apart, poisoned=already + round_)
 
 
 def test_private_headers_and_keys_stay_inside(gateways: Pair) -> None:
@@ -56,6 +60,15 @@ def test_private_headers_and_keys_stay_inside(gateways: Pair) -> None:
         assert UPSTREAM_KEY not in reply.body.decode()
         private = {"set-cookie", "via", "x-internal-host", "alt-svc", "proxy-authenticate", "strict-transport-security"}
         assert private.isdisjoint(reply.headers)
+
+
+def _wait_for(upstream: FaultyUpstream, *, poisoned: int) -> None:
+    """What an upstream has not sent yet cannot be told from an answer by anybody."""
+    end = time.monotonic() + PATIENCE
+    while upstream.counters["poisoned"] < poisoned:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    time.sleep(0.2)
 
 
 def _outcomes(gateway: RunningGateway, model: str) -> list[tuple[Outcome, str]]:

@@ -186,6 +186,7 @@ async def double_response(p: Play) -> None:
     p.keep = True
     await ok(p)
     await p.raw(_plain(js(completion(p.model, "POISON"))))
+    p.server.counters["poisoned"] += 1
 
 
 def _plain(data: bytes) -> bytes:
