@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 REQ := requirements
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check lint types tests agents faults format lock sbom clean bench bench-growth bench-peers
+.PHONY: help run test check lint types tests agents faults soak fuzz format lock sbom clean bench bench-growth bench-peers
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14

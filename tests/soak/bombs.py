@@ -54,6 +54,7 @@ async def judged(subject: Subject, kinds: list[tuple[str, float, Bomb]], at_once
     before = subject.memory()
     figures = []
     for name, each, throw in kinds:
+        await settled(lambda: subject.memory() - before, back)
         subject.forget_peak()
         survived = sum(await asyncio.gather(*[throw(subject) for _ in range(at_once)]))
         figures.append(Figure(f"{name}: refused", survived, most=at_once, least=at_once))

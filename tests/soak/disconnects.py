@@ -29,7 +29,7 @@ class Storm:
         self.phases[name] = self.phases.get(name, 0) + 1
 
 
-async def disconnects(streams: int = 1000, *, seconds: float = 8.0, most_ms: float = 250, rounds: int = 2) -> Report:
+async def disconnects(streams: int = 1000, *, seconds: float = 16.0, most_ms: float = 250, rounds: int = 2) -> Report:
     """`rounds` storms of `streams` streams that last `seconds` each; the first warms up and is judged as well."""
     dice = random.Random(1)
 

@@ -23,14 +23,27 @@ PATIENCE = 60.0
 class Subject:
     """One running gateway."""
 
-    def __init__(self, process: asyncio.subprocess.Process, port: int, folder: Path) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, folder: Path) -> None:
         self._process = process
         self.folder = folder
-        self.port = port
+        self.port = 0
+
+    async def wait_for_port(self) -> None:
+        end = time.monotonic() + PATIENCE
+        while not (self.logged.startswith("port ") and "\n" in self.logged):
+            assert self._process.returncode is None, self.said
+            assert time.monotonic() < end, self.said
+            await asyncio.sleep(0.02)
+        self.port = int(self.logged.split()[1])
 
     @property
     def pid(self) -> int:
         return self._process.pid
+
+    @property
+    def logged(self) -> str:
+        """What it wrote to standard output."""
+        return (self.folder / "out.txt").read_text()
 
     @property
     def said(self) -> str:
@@ -80,19 +93,17 @@ async def running(config: dict[str, Any]) -> AsyncIterator[Subject]:
     with tempfile.TemporaryDirectory(prefix="soak-") as name:
         folder = Path(name)
         (folder / "config.json").write_text(json.dumps(filled(config)))
-        with (folder / "err.txt").open("wb") as err:
+        with (folder / "err.txt").open("wb") as err, (folder / "out.txt").open("wb") as out:
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "tests.soak.entry", str(folder / "config.json")),
                 stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
+                stdout=out,
                 stderr=err,
                 env={**os.environ, "MOONGATE_HOME": name},
             )
-        assert process.stdout is not None
+        subject = Subject(process, folder)
         try:
-            line = await asyncio.wait_for(process.stdout.readline(), PATIENCE)
-            assert line.startswith(b"port "), (folder / "err.txt").read_text()
-            subject = Subject(process, int(line.split()[1]), folder)
+            await subject.wait_for_port()
             for _ in range(2):
                 await subject.tasks()  # what opens with the first requests belongs to the baseline
             yield subject

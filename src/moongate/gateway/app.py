@@ -49,10 +49,12 @@ class Gateway:
             await _lifespan(receive, send)
 
     def request_id(self, head: Mapping[bytes, bytes]) -> bytes:
-        """The client's own, if it is a decent one, else a new one."""
+        """The client's own, if it is a decent one without a secret in it, else a new one."""
         given = head.get(b"x-request-id")
         if given is not None and _REQUEST_ID.fullmatch(given):
-            return given
+            text = given.decode("ascii")
+            if self.state.redactor.clean(text) is text:
+                return given
         self._id_count += 1
         return b"%b%08x" % (self._id_prefix, self._id_count)
 

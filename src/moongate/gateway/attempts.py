@@ -23,6 +23,13 @@ from moongate.gateway.refusals import SHORTEST, clamped, is_failure, is_quota, m
 from moongate.net.deadlines import Deadlines
 
 KEY_REFUSED: Final = 60.0  # seconds that a key rests after the provider refused the key itself
+# The codes of our own errors. A provider's code may be anything, and what is counted must have few names.
+OUTCOMES: Final = frozenset(
+    {
+        *("address_refused", "bad_http", "closed", "compressed", "connect", "connect_timeout", "cut", "first_timeout"),
+        *("head_timeout", "proxy", "silence_timeout", "status", "too_large", "whole_timeout"),
+    }
+)
 
 
 @dataclass(slots=True)
@@ -63,7 +70,7 @@ class Try:
             self._lane.health.succeeded(monotonic())
         elif self._lane.health.failed(monotonic()):
             self._lane.cooled()
-        self._lane.tried(error.code if error.status in (502, 504) and error.code else str(error.status))
+        self._lane.tried(error.code if error.code in OUTCOMES else str(error.status))
 
     def dropped(self) -> None:
         """Cancelled: nothing was learned."""

@@ -248,7 +248,7 @@ class Visit:
             self.client.name if self.client is not None else "",
             self.front.name if self.path in FRONTS else "",
             scope["method"],
-            self.path,
+            self.path if self.path in FRONTS else self.state.redactor.clean(self.path)[:200],
             self.state.redactor.clean(turn.asked_model[:200]) if turn is not None else "",
             provider,
             model,

@@ -97,8 +97,9 @@ def test_reasoning_and_calls() -> None:
     assert found[8]["item"]["status"] == "in_progress"
 
 
-def test_reasoning_is_sealed_only_if_asked_for() -> None:
-    found = told(thinks("hm"), chunk(finish="stop"), include=None)
+@pytest.mark.parametrize("included", [None, [], 3.5, "reasoning.encrypted_content"])
+def test_reasoning_is_sealed_only_if_asked_for(included: Any) -> None:
+    found = told(thinks("hm"), chunk(finish="stop"), include=included)
     assert "encrypted_content" not in found[-1]["response"]["output"][0]
 
 

@@ -33,7 +33,8 @@ class ResponsesEncoder(AnswerEncoder):
         super().__init__()
         self._asked = asked
         self._box = toolbox(asked)
-        self._include = asked.get("include") or ()
+        included = asked.get("include")
+        self._include = included if isinstance(included, list) else ()
         self._sequence = 0
         self._size = 0
         self._root = ""
