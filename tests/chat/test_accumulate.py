@@ -79,6 +79,19 @@ def test_odd_shapes_are_passed_over() -> None:
     assert calls == [{"id": "", "type": "function", "function": {"name": "", "arguments": ""}}]
 
 
+def test_an_id_behind_the_name_may_count_or_not() -> None:
+    def entry(**members: Any) -> Row:
+        return chunk({"tool_calls": [{"index": 0, **members}]})
+
+    behind = [entry(function={"name": "f"}), entry(id="a")]
+    before = [entry(id="a"), entry(function={"name": "f"}), entry(id="a")]
+    for payloads, late_ids, expected in ((behind, True, "a"), (behind, False, ""), (before, False, "a")):
+        accumulator = Accumulator(late_ids=late_ids)
+        for payload in payloads:
+            accumulator.feed(payload)
+        assert accumulator.completion()["choices"][0]["message"]["tool_calls"][0]["id"] == expected
+
+
 def test_halves_of_a_character_are_joined() -> None:
     assert joined(["a\ud83d", "\ude00b"]) == "a😀b"
     assert joined(["\ude00", "\ud83d"]) == "\ude00\ud83d"

@@ -148,7 +148,7 @@ def test_a_disguised_name_is_made_plain_in_a_stream_too() -> None:
 
 
 def test_with_section_3_off_deltas_stay_as_they_are() -> None:
-    calls, _ = calls_of({"repairOnMismatch": False, "assembleToolDeltas": True})
+    calls, _ = calls_of({"repairOnMismatch": False, "enforceFinishReasonLoop": False, "assembleToolDeltas": True})
     for entries in (
         [delta(None, None, None, {"a": 1})],
         [delta(None, "x", "functions.bash", "")],
@@ -160,6 +160,14 @@ def test_with_section_3_off_deltas_stay_as_they_are() -> None:
         {"id": "x", "type": "function", "function": {"name": "functions.bash", "arguments": '{"a":1}'}},
         {"id": "x", "type": "function", "function": {"name": "", "arguments": ""}},
     ]
+
+
+def test_an_index_is_given_even_with_section_3_off() -> None:
+    calls, _ = calls_of({"repairOnMismatch": False})
+    assert calls.deltas([delta(None, "x", "functions.bash", None)]) == [{**delta(0, "x", "functions.bash", None)}]
+    assert calls.deltas([delta(None, None, None, "{}")]) == [{"index": 0, "function": {"arguments": "{}"}}]
+    assert calls.deltas(["odd", delta(None, "y", "bash", "")]) == ["odd", delta(1, "y", "bash", "")]
+    assert calls.unfinished() == []
 
 
 def test_with_markers_on_indexes_are_kept_apart_even_with_section_3_off() -> None:
@@ -260,6 +268,14 @@ def test_renamed_tools_are_turned_back(options: Row) -> None:
     assert calls.deltas([entry]) == [shown]
     assert calls.deltas([delta(0, None, sent, "{}")]) == [{"index": 0, "function": {"arguments": "{}"}}]
     left, _ = whole([call(given, sent)], options, **more)
+    assert left == [call("functions.21st.magic:0", "21st.magic")]
+
+
+def test_a_sent_name_in_disguise_is_turned_back_too() -> None:
+    more = {"request": RENAMED, "model": "kimi-k2-0905-preview", "base_url": "https://api.moonshot.ai/v1"}
+    _, answer = calls_of(**more)
+    disguised = f"functions.{answer.names.sent('21st.magic')}:0"
+    left, _ = whole([call(disguised, disguised)], **more)
     assert left == [call("functions.21st.magic:0", "21st.magic")]
 
 

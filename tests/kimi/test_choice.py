@@ -28,13 +28,13 @@ def kinds(state: ChoiceState) -> list[str]:
 def test_texts_of_a_message_reasoning_first() -> None:
     state = state_of()
     assert state.texts({"content": "c", "reasoning_content": "r"}) == [("reasoning", "r"), ("content", "c")]
-    assert state.fields == ("reasoning_content",)
+    assert list(state.fields) == ["reasoning_content"]
     assert state.texts({"content": None, "reasoning": "r"}) == [("reasoning", "r")]
-    assert state.fields == ("reasoning",)
+    assert list(state.fields) == ["reasoning"]
     assert state.texts({"reasoning": "r", "reasoning_content": "r"}) == [("reasoning", "r")]
-    assert state.fields == ("reasoning_content", "reasoning")
+    assert list(state.fields) == ["reasoning_content", "reasoning"]
     assert state.texts({"reasoning": "other", "reasoning_content": "r"}) == [("reasoning", "r")]
-    assert state.fields == ("reasoning_content",)
+    assert list(state.fields) == ["reasoning_content"]
     assert state.texts({"content": ["c"], "reasoning": 1, "reasoning_content": {}}) == []
     assert state.texts({}) == []
 

@@ -58,9 +58,9 @@ def test_arguments_and_held_text_are_written_by_templates() -> None:
     def feed(text: str) -> list[Chunk]:
         return list(moulded.feed(TextChunk(mould, text, b"")))
 
-    assert feed("x<") == feed("") or True
-    held = feed("y")
-    assert all(isinstance(each, TemplateChunk) for each in held)
+    feed("x<")
+    (held,) = feed("y")
+    assert isinstance(held, TemplateChunk)
     feed("<|tool_call_begin|>functions.bash:0<|tool_call_argument_begin|>{")
     (arguments,) = feed('"a')
     assert isinstance(arguments, TemplateChunk)

@@ -31,7 +31,7 @@ def test_options_alone_are_enough() -> None:
 
 
 def test_a_wrong_option_is_told_with_its_path() -> None:
-    with pytest.raises(ConfigError, match="here.manualToolParsing"):
+    with pytest.raises(ConfigError, match=r"here\.manualToolParsing"):
         KimiTransformer.from_config({"manualToolParsing": 1}, model="kimi-k2", path="here")
 
 

@@ -77,7 +77,7 @@ def test_the_byte_order_mark_is_left_out() -> None:
     [
         (b"data: [DONE]", b"data: [DONE]\n\n"),
         (b"data: [DONE]\n", b"data: [DONE]\n\n"),
-        (b'data: {"a":1}\r', b'data: {"a":1}\r\n'),
+        (b'data: {"a":1}\r', b'data: {"a":1}\r\r'),
         (b"data: {}\n\r", b"data: {}\n\r"),
     ],
 )

@@ -25,6 +25,7 @@ class Answer:
         "gate",
         "ledger",
         "mends_calls",
+        "mends_shape",
         "names",
         "notes",
         "offer",
@@ -55,6 +56,8 @@ class Answer:
         offered = self.offer.tools
         self.offered: Container[str] = {*offered, *map(self.names.sent, offered)} if self.renames else offered
         self.mends_calls = self.ledger.active or options.manual_tool_parsing or self.renames
+        # With this off as well, every stream leaves with its own bytes (section 1).
+        self.mends_shape = options.enforce_finish_reason_loop
         # Of a usual native call in a whole answer nothing is looked at but its id.
         self.only_ids = not (self.renames or options.manual_tool_parsing or options.repair_arguments)
         self._model = model

@@ -36,8 +36,8 @@ class Calls:
     """All calls of one choice, native ones and those read from markers."""
 
     __slots__ = (
-        *("_active", "_answer", "_choice", "_grouping", "_ledger", "_native", "_next", "_only_ids", "_used"),
-        *("all", "present"),
+        *("_active", "_answer", "_choice", "_grouping", "_ledger", "_mends", "_native", "_next", "_only_ids"),
+        *("_used", "all", "present"),
     )
 
     def __init__(self, answer: Answer, choice: int) -> None:
@@ -50,6 +50,7 @@ class Calls:
         self._grouping: Grouping[Call] | None = None
         self._ledger: Ledger | None = None
         self._native: NativeCalls | None = None
+        self._mends = answer.mends_calls  # deltas may change
         self._used: set[int] = set()
         self._next = 0
 
@@ -62,15 +63,18 @@ class Calls:
 
     def deltas(self, entries: list[Any]) -> list[Any]:
         """What leaves of the native deltas of one chunk; the same list if nothing changed."""
-        self.present = True
         answer = self._answer
-        if not answer.mends_calls and not answer.options.assemble_tool_deltas:
+        if not self.present:
+            self.present = True
+            # Section 11 gives an index to calls without one, ids repaired or not.
+            self._mends = answer.mends_calls or (answer.mends_shape and any(map(_lacks_index, entries)))
+        if not self._mends and not answer.options.assemble_tool_deltas:
             return entries
         if self._grouping is None:
             self._grouping = Grouping(Call)
         route = self._grouping.route
         left = [self._delta(route(entry), entry) if isinstance(entry, dict) else entry for entry in entries]
-        if not answer.mends_calls or all(map(is_, left, entries)):
+        if not self._mends or all(map(is_, left, entries)):
             return entries
         return [entry for entry in left if entry is not None]
 
@@ -266,6 +270,10 @@ def _is_usual(entry: JsonObject) -> bool:
         return False
     name, arguments = function.get("name"), function.get("arguments")
     return type(name) is str and not name.startswith("functions") and type(arguments) is str and arguments != ""
+
+
+def _lacks_index(entry: Any) -> bool:
+    return isinstance(entry, dict) and call_index(entry) is None
 
 
 def _merged(held: JsonObject, entry: JsonObject) -> JsonObject:

@@ -61,7 +61,7 @@ def unknown_name(name: str, known: Mapping[str, Factory]) -> str:
 def _parsed(entry: Use, path: str) -> tuple[str, Mapping[str, Any]]:
     if isinstance(entry, str):
         return entry, {}
-    if len(entry) in (1, 2) and isinstance(entry[0], str):
+    if isinstance(entry, list | tuple) and len(entry) in (1, 2) and isinstance(entry[0], str):
         options = entry[1] if len(entry) == 2 else {}
         if isinstance(options, Mapping):
             return entry[0], options

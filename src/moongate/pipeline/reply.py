@@ -28,7 +28,7 @@ def read_reply(exchange: Exchange, data: bytes, content_type: str) -> JsonObject
         parsed = object_of(data)
         if parsed is not None:
             return exchange.reply(Document(parsed).body())
-    upstream = Upstream(content_type, DOCUMENT_LIMIT)
+    upstream = Upstream(content_type, DOCUMENT_LIMIT, DOCUMENT_LIMIT)
     items = upstream.feed(data)
     last = upstream.close()
     if upstream.overflow:

@@ -114,7 +114,7 @@ class Upstream:
 
     def _as_lines(self, data: bytes) -> list[Item]:
         """The items of a stream of lines that was labelled as one document; none if it is not that."""
-        if object_of(data.removeprefix(BOM).partition(b"\n")[0]) is None:
+        if object_of(data.removeprefix(BOM).lstrip().partition(b"\n")[0]) is None:
             return []
         lines = NdjsonDecoder(self._limit)
         frames = [*lines.feed(data), *lines.close()]

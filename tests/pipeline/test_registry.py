@@ -1,0 +1,43 @@
+"""Transformers by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from moongate import ConfigError, KimiTransformer
+from moongate.pipeline.registry import TRANSFORMERS, build_chain
+
+
+def test_a_chain_is_built_from_names_and_options() -> None:
+    use: list[Any] = ["Kimi", ["Kimi", {"preset": "agent"}], ("Kimi", {"idPrefix": "tools"}), ["Kimi"]]
+    first, second, third, fourth = build_chain(use, model="kimi-k2").transformers
+    assert isinstance(second, KimiTransformer)
+    assert isinstance(third, KimiTransformer)
+    assert second.options.manual_tool_parsing
+    assert third.options.id_prefix == "tools"
+    assert first == fourth
+
+
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        (["kimmi"], r"transformer\.use\[0\]: unknown transformer 'kimmi', did you mean 'Kimi'\?"),
+        (["Kimi", "KIMI"], r"transformer\.use\[1\]: unknown transformer 'KIMI', did you mean 'Kimi'\?"),
+        (["zzzzzz"], r"unknown transformer 'zzzzzz'; known are Kimi"),
+        ([["Kimi", {"presett": "agent"}]], r"transformer\.use\[0\]\[1\]\.presett: .*preset"),
+        ([7], r"transformer\.use\[0\]: must be"),
+        ([[]], r"transformer\.use\[0\]: must be"),
+        ([["Kimi", 1]], r"transformer\.use\[0\]: must be"),
+        ([["Kimi", {}, {}]], r"transformer\.use\[0\]: must be"),
+        ([[{}]], r"transformer\.use\[0\]: must be"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_path(use: list[Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        build_chain(use, model="kimi-k2")
+
+
+def test_the_star_is_one_row() -> None:
+    assert list(TRANSFORMERS) == ["Kimi"]

@@ -1,0 +1,248 @@
+"""Bytes of one streamed answer in, bytes for the client out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from tests.support.assembly import assemble
+from tests.support.cuts import every_cut
+
+from moongate import BadUpstream, KimiTransformer, Session
+from moongate.chat.contracts import Exchange
+from moongate.chat.items import Chunk, Done, Failure, Item, Stretch
+from moongate.pipeline.base import BaseExchange
+
+Row = dict[str, Any]
+
+REQUEST: Row = {"messages": [{"role": "user", "content": "Go."}]}
+SSE = "text/event-stream"
+
+
+def event(delta: Row, reason: str | None = None, **more: Any) -> bytes:
+    body = {"id": "c", "choices": [{"index": 0, "delta": delta, "finish_reason": reason}], **more}
+    return b"data: " + json.dumps(body).encode() + b"\n\n"
+
+
+TEXT, END, DONE = event({"content": "a"}), event({}, "stop"), b"data: [DONE]\n\n"
+
+
+def kimi(options: Row | None = None) -> Exchange:
+    return KimiTransformer.from_config(options, model="kimi-k2").begin(REQUEST)
+
+
+def run(parts: list[bytes], content_type: str = SSE, exchange: Exchange | None = None) -> tuple[bytes, Session]:
+    session = Session(exchange or kimi(), content_type)
+    return b"".join([*(session.feed(part) for part in parts), session.close()]), session
+
+
+def test_a_whole_stream_leaves_as_it_came() -> None:
+    data = TEXT + b": ping\n\n" + TEXT * 40 + END + DONE
+    for size in (1, 7, 150, 1000, len(data)):
+        out, session = run([data[at : at + size] for at in range(0, len(data), size)])
+        assert out == data
+        assert session.started
+        assert session.finished
+        assert session.failure is None
+
+
+def test_nothing_is_read_behind_done() -> None:
+    out, session = run([TEXT + END + DONE + TEXT, TEXT])
+    assert out == TEXT + END + DONE
+    assert session.feed(TEXT) == b""
+    assert session.close() == b""
+    assert session.fail(BadUpstream("late")) == b""
+
+
+def test_a_missing_done_is_added_if_every_choice_has_finished() -> None:
+    assert run([TEXT + END])[0] == TEXT + END + DONE
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\n\n",
+        DONE,
+        TEXT,
+        TEXT + b"data: {",
+        TEXT + b"data: {\n\n",
+        TEXT + b"data: 7\n\n",
+        b": ping\n\n",
+        b"<html>",
+    ],
+)
+def test_what_is_cut_or_malformed_ends_with_an_error(data: bytes) -> None:
+    whole, session = run([data])
+    assert whole.startswith(TEXT if TEXT in data else b"")
+    assert session.failure is not None
+    assert session.failure.status == 502
+    assert session.finished
+    seen = assemble(whole)
+    assert seen.error["type"] == "upstream_error"
+    assert not seen.done
+    for cuts in every_cut(data):
+        assert run(cuts)[0] == whole
+
+
+def test_an_error_of_the_provider_ends_the_stream_with_its_own_words() -> None:
+    error = b'data: {"error":{"message":"busy","code":429}}\n\n'
+    out, session = run([TEXT + error + TEXT + DONE])
+    assert out == TEXT + error
+    assert session.failure is not None
+    assert (session.failure.status, session.failure.message) == (429, "busy")
+
+
+def test_an_event_that_is_too_large_is_an_error_behind_what_came_before() -> None:
+    session = Session(kimi(), SSE, limit=200)
+    out = session.feed(TEXT + b"data: " + b"x" * 300)
+    assert out.startswith(TEXT)
+    assert assemble(out).error
+    assert session.finished
+
+
+def test_an_error_and_an_overflow_in_one_read_are_one_error() -> None:
+    session = Session(kimi(), SSE, limit=200)
+    assert session.feed(b"data: 7\n\ndata: " + b"x" * 300).count(b"error") >= 1
+    assert session.failure is not None
+    assert "JSON object" in session.failure.message
+
+
+def test_the_caller_may_end_it_with_an_error_of_its_own() -> None:
+    session = Session(kimi({"manualToolParsing": True}), SSE)
+    session.feed(event({"content": "a<"}))
+    out = session.fail(BadUpstream("gone"))
+    assert [choice.content for choice in assemble(out).choices.values()] == ["<"]
+    assert session.failure is not None
+    assert session.failure.message == "gone"
+
+
+def test_the_usage_is_kept() -> None:
+    usage = {"total_tokens": 3}
+    _, session = run([TEXT + event({}, "stop", usage=usage) + DONE])
+    assert session.usage == usage
+    assert run([TEXT + event({}, "stop", usage="odd") + DONE])[1].usage is None
+
+
+def test_ndjson_becomes_server_sent_events() -> None:
+    lines = TEXT[6:-1] + END[6:-1]
+    for cuts in every_cut(lines):
+        assert run(cuts, "application/x-ndjson")[0] == TEXT + END + DONE
+
+
+def test_a_document_becomes_a_stream() -> None:
+    call = {"id": "x", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    body = {
+        "id": "c",
+        "choices": [{"index": 0, "message": {"content": "a", "tool_calls": [call]}, "finish_reason": "stop"}],
+        "usage": {"total_tokens": 1},
+    }
+    out, session = run([json.dumps(body).encode()], "application/json")
+    (choice,) = assemble(out).told()
+    assert choice["tool_calls"] == [{"id": "functions.f:0", "name": "f", "arguments": "{}"}]
+    assert choice["finish_reason"] == "tool_calls"
+    assert session.usage == {"total_tokens": 1}
+    out, _ = run([json.dumps(body).encode()], "application/json", kimi({"assembleToolDeltas": True}))
+    assert assemble(out).choices[0].message["tool_calls"][0]["id"] == "functions.f:0"
+
+
+@pytest.mark.parametrize("body", [b"{}", b"[", b'{"choices":[]}', b'{"error":"no"}'])
+def test_a_document_that_is_no_answer_is_an_error(body: bytes) -> None:
+    out, session = run([body], "application/json")
+    assert assemble(out).error
+    assert session.started
+    assert session.failure is not None
+
+
+# Exchanges of other people
+
+
+class Raising(BaseExchange):
+    def feed(self, item: Item) -> Sequence[Item]:
+        raise BadUpstream("I give up")
+
+
+class Swallowing(BaseExchange):
+    """Keeps `[DONE]`, and tells something at the end."""
+
+    def feed(self, item: Item) -> Sequence[Item]:
+        return () if isinstance(item, Done) else (item,)
+
+    def close(self) -> Sequence[Item]:
+        return (Chunk.of({"choices": []}),)
+
+
+class Ending(BaseExchange):
+    """Says `[DONE]` whatever comes."""
+
+    def feed(self, item: Item) -> Sequence[Item]:
+        return (item, Done())
+
+
+def test_an_error_in_an_exchange_ends_the_stream() -> None:
+    out, session = run([TEXT], exchange=Raising({}))
+    assert assemble(out).error["message"] == "I give up"
+    assert session.finished
+
+
+def test_done_is_written_even_if_an_exchange_keeps_it() -> None:
+    assert run([TEXT + END + DONE], exchange=Swallowing({}))[0] == TEXT + END + b'data: {"choices":[]}\n\n' + DONE
+
+
+def test_no_exchange_can_make_a_success_of_a_failure() -> None:
+    out, session = run([b"data: 7\n\n"], exchange=Ending({}))
+    assert not assemble(out).done
+    assert session.failure is not None
+
+
+# Encoders of other dialects
+
+
+class Loud:
+    def feed(self, item: Item) -> bytes:
+        if isinstance(item, Failure):
+            return b"FAILED"
+        return b"[" + (item.raw if isinstance(item, Chunk) and item.raw else b"") + b"]"
+
+    def plain(self, stretch: Stretch) -> bytes:
+        return b"(" + stretch.text + b")"
+
+    def close(self) -> bytes:
+        return b"."
+
+
+def test_an_encoder_writes_items_and_stretches_and_is_closed_once() -> None:
+    session = Session(kimi(), SSE, Loud())
+    assert session.feed(TEXT + TEXT) == b"[" + TEXT + b"][" + TEXT + b"]"
+    assert session.feed(TEXT + TEXT) == b"(aa)"
+    assert session.feed(TEXT + END) == b"(a)[" + END + b"]"
+    assert session.feed(DONE) == b"[]."
+    assert session.close() == b""
+    failed = Session(kimi(), SSE, Loud())
+    assert failed.close() == b"FAILED."
+
+
+def test_a_stretch_that_may_not_pass_is_read_chunk_by_chunk() -> None:
+    exchange = kimi({"manualToolParsing": True})
+    session = Session(exchange, SSE)
+    session.feed(TEXT + TEXT)
+    held = event({"content": "b<"})
+    assert assemble(session.feed(TEXT + held), whole=False).told()[0]["content"] == "ab"
+    out = session.feed(held + event({"content": "c"}))
+    assert assemble(out, whole=False).told()[0]["content"] == "<b<c"
+    assert session.feed(event({"content": "<"})) == b""
+    out = session.feed(event({"content": "d<think>e"}) + END + DONE)
+    assert assemble(out).told()[0]["content"] == "<de"
+
+
+def test_a_text_chunk_may_become_several() -> None:
+    request = {**REQUEST, "tools": [{"type": "function", "function": {"name": "f"}}]}
+    exchange = KimiTransformer.from_config({"manualToolParsing": True}, model="kimi-k2").begin(request)
+    session = Session(exchange, SSE)
+    session.feed(TEXT + TEXT)
+    marked = "b<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{}<|tool_call_end|>"
+    (choice,) = assemble(session.feed(event({"content": marked})), whole=False).told()
+    assert choice["content"] == "b"
+    assert choice["tool_calls"] == [{"id": "functions.f:0", "name": "f", "arguments": "{}"}]
