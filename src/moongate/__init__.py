@@ -4,10 +4,10 @@ The library behind the gateway, usable without it:
 
 >>> transformer = KimiTransformer.from_config(model="moonshotai/Kimi-K2-Instruct")
 >>> exchange = transformer.begin({"messages": [{"role": "user", "content": "What time is it?"}]})
->>> call = {"id": "call_1", "function": {"name": "clock", "arguments": ""}}
+>>> call = {"id": "call_1", "type": "function", "function": {"name": "clock", "arguments": ""}}
 >>> answer = {"choices": [{"index": 0, "message": {"tool_calls": [call]}, "finish_reason": "stop"}]}
 >>> exchange.reply(answer)["choices"][0]["message"]["tool_calls"]
-[{'id': 'functions.clock:0', 'function': {'name': 'clock', 'arguments': '{}'}, 'type': 'function'}]
+[{'id': 'functions.clock:0', 'type': 'function', 'function': {'name': 'clock', 'arguments': '{}'}}]
 >>> [note.kind for note in exchange.notes]
 ['id', 'arguments', 'finish_reason']
 """

@@ -258,7 +258,7 @@ RENAMED: Row = {"messages": [{"role": "user", "content": "Go."}], "tools": [tool
 
 @pytest.mark.parametrize("options", [{}, {"repairOnMismatch": False}])
 def test_renamed_tools_are_turned_back(options: Row) -> None:
-    more = {"request": RENAMED, "model": "kimi-k2-0905-preview", "base_url": "https://api.moonshot.ai/v1"}
+    more: Row = {"request": RENAMED, "model": "kimi-k2-0905-preview", "base_url": "https://api.moonshot.ai/v1"}
     calls, answer = calls_of(options, **more)
     sent = answer.names.sent("21st.magic")
     assert sent != "21st.magic"
@@ -272,7 +272,7 @@ def test_renamed_tools_are_turned_back(options: Row) -> None:
 
 
 def test_a_sent_name_in_disguise_is_turned_back_too() -> None:
-    more = {"request": RENAMED, "model": "kimi-k2-0905-preview", "base_url": "https://api.moonshot.ai/v1"}
+    more: Row = {"request": RENAMED, "model": "kimi-k2-0905-preview", "base_url": "https://api.moonshot.ai/v1"}
     _, answer = calls_of(**more)
     disguised = f"functions.{answer.names.sent('21st.magic')}:0"
     left, _ = whole([call(disguised, disguised)], **more)
