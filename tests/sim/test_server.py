@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from moongate.errors import ConfigError
 from moongate.sim import SimServer, start
 
 
@@ -112,6 +113,11 @@ def test_what_is_no_http_is_closed_without_an_answer(data: bytes) -> None:
         writer.close()
 
     with_server(talk)
+
+
+def test_rows_that_cannot_be_played_are_refused_at_start() -> None:
+    with pytest.raises(ConfigError, match="did you mean 'strict'"):
+        asyncio.run(start(play="strickt"))
 
 
 def test_stopping_ends_open_connections() -> None:

@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 
+from moongate.errors import ConfigError
 from moongate.payload import JsonObject
 from moongate.sim.app import Request, Response, Vendor
+from moongate.sim.behaviours import UnknownModel, rows_of
 
 MAX_HEAD: Final = 64 * 1024
 MAX_BODY: Final = 64 * 1024 * 1024
@@ -55,7 +57,14 @@ class SimServer:
 
 
 async def start(host: str = "127.0.0.1", port: int = 0, play: str = "") -> SimServer:
-    """Listen; port 0 takes a free one. `play` holds rows for every request, such as `strict-walls`."""
+    """Listen; port 0 takes a free one. `play` holds rows for every request, such as `strict-walls`.
+
+    Raises ConfigError if it cannot play them, OSError if the address cannot be had.
+    """
+    try:
+        rows_of(play)
+    except UnknownModel as unknown:
+        raise ConfigError(str(unknown), path="play") from None
     vendor = Vendor(play)
     tasks: set[asyncio.Task[None]] = set()
 
