@@ -3,13 +3,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import socket
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 
 from moongate.errors import ConfigError
-from moongate.sim import SimServer, start
+from moongate.sim import SimServer, main, start
 
 
 def post(model: str, *, stream: bool = False, close: bool = True) -> bytes:
@@ -118,6 +119,11 @@ def test_what_is_no_http_is_closed_without_an_answer(data: bytes) -> None:
 def test_rows_that_cannot_be_played_are_refused_at_start() -> None:
     with pytest.raises(ConfigError, match="did you mean 'strict'"):
         asyncio.run(start(play="strickt"))
+
+
+def test_an_address_in_use_is_told_as_such() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(ConfigError, match="cannot listen"):
+        main(port=taken.getsockname()[1])
 
 
 def test_stopping_ends_open_connections() -> None:

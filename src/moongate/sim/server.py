@@ -79,10 +79,13 @@ async def start(host: str = "127.0.0.1", port: int = 0, play: str = "") -> SimSe
 
 
 def main(host: str = "127.0.0.1", port: int = 3999, play: str = "") -> None:
-    """Run until interrupted."""
+    """Run until interrupted. Raises ConfigError if that cannot be."""
 
     async def forever() -> None:
-        server = await start(host, port, play)
+        try:
+            server = await start(host, port, play)
+        except OSError as error:
+            raise ConfigError(f"cannot listen on {host} port {port}: {error.strerror}") from None
         print(f"Kimi simulator on {server.url}", flush=True)
         async with server.listener:
             await server.listener.serve_forever()
