@@ -109,7 +109,7 @@ def spoilt(value: Any, path: tuple[Any, ...], odd: Any) -> Any:
 @pytest.mark.parametrize(
     ("front", "body"), [(MESSAGES, MESSAGES_BODY), (RESPONSES, RESPONSES_BODY)], ids=["messages", "responses"]
 )
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=150, deadline=None, derandomize=True)
 @given(data=st.data())
 def test_a_spoilt_request_is_decoded_or_refused(front: Dialect, body: dict[str, Any], data: st.DataObject) -> None:
     asked = spoilt(body, data.draw(st.sampled_from(places(body))), data.draw(ODD))
@@ -139,7 +139,7 @@ REPLY = whole({"reasoning_content": "a", "content": "b", "tool_calls": [called("
 
 
 @pytest.mark.parametrize("front", [MESSAGES, RESPONSES], ids=["messages", "responses"])
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=150, deadline=None, derandomize=True)
 @given(data=st.data())
 def test_a_spoilt_answer_is_still_told(front: Dialect, data: st.DataObject) -> None:
     payloads = spoilt(

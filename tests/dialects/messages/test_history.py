@@ -167,6 +167,7 @@ def test_empty_user_messages_say_nothing() -> None:
         ([], "messages"),
         ("hi", "messages"),
         (["hi"], "messages[0]"),
+        ([{"role": "user", "content": []}], "messages"),
         ([{"role": "robot"}], "messages[0].role"),
         ([HI, {"content": "a"}], "messages[1].role"),
         ([{"role": "user", "content": 3}], "messages[0].content"),

@@ -82,7 +82,7 @@ def answers(draw: st.DrawFn) -> tuple[dict[str, Any], list[Item]]:
     return whole(message, finish), [*items, chunk(finish=finish), counted()]
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(answers())
 def test_streams_equal_whole_answers(answer: tuple[dict[str, Any], list[Item]]) -> None:
     reply, items = answer

@@ -45,7 +45,7 @@ def test_what_can_be_read(text: str, value: dict[str, Any]) -> None:
     assert readable_object(text) == value
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=150, deadline=None, derandomize=True)
 @given(OBJECTS, st.booleans(), st.integers(0, 400))
 def test_a_cut_object_reads_as_the_clients_accumulator_reads_it(
     value: dict[str, Any], ascii_only: bool, cut: int

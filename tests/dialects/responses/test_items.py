@@ -174,6 +174,8 @@ def test_an_image_that_the_assistant_said_is_text() -> None:
     [
         ({}, "input"),
         ({"input": 3}, "input"),
+        ({"input": []}, "input"),
+        ({"input": [{"type": "item_reference", "id": "x"}]}, "input"),
         ({"input": [3]}, "input[0]"),
         ({"input": [{"role": "robot", "content": "x"}]}, "input[0].role"),
         ({"input": [{"role": "user", "content": 3}]}, "input[0].content"),

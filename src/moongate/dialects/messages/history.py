@@ -51,6 +51,8 @@ def chat_messages(body: JsonObject) -> list[JsonObject]:
             raise BadRequest("must be user, assistant or system", path=f"{path}.role")
     if turn is not None:
         messages.append(turn.prefill())
+    if not messages:
+        raise BadRequest("must say something", path="messages")
     return messages
 
 

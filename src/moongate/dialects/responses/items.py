@@ -38,8 +38,10 @@ def chat_messages(body: JsonObject, box: Toolbox) -> list[JsonObject]:
     given = body.get("input")
     if isinstance(given, str):
         conversation.says("user", given)
-    elif given is not None or not conversation.messages:
+    elif given is not None:
         _read_all(given, "input", conversation)
+    if not conversation.messages:
+        raise BadRequest("must hold at least one message", path="input")
     return conversation.messages
 
 
