@@ -37,7 +37,7 @@ SHORT: Mapping[str, Scenario] = {
     "cancels": lambda: cancels(300),
     "backpressure": lambda: backpressure(12, seconds=2, most=100),
     "bombs": lambda: bombs(3, size=40, back=60),
-    "slow": lambda: slow_clients(40, deadline=1),
+    "slow": lambda: slow_clients(40, deadline=3),
     "reloads": lambda: reloads(3, callers=5),
 }
 

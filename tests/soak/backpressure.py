@@ -31,6 +31,8 @@ async def backpressure(clients: int = 100, *, seconds: float = 20.0, most: float
             for number, caller in enumerate(callers):
                 caller.writer.transport.pause_reading()  # type: ignore[attr-defined]
                 caller.send(question("m", "x", stream=True, path=(CHAT, MESSAGES, RESPONSES)[number % 3]))
+            while len(upstream.seen) < clients:
+                await asyncio.sleep(0.05)
             end = time.monotonic() + seconds
             found = [0.0]
             while time.monotonic() < end:

@@ -26,18 +26,17 @@ async def cancels(requests: int = 5000) -> Report:
             tasks = await subject.tasks()
             left = iter(range(requests))
             await asyncio.gather(*[fickle(subject, left, dice) for _ in range(100)])
-            await quiet(subject, tasks)
+            await subject.settled_tasks(tasks)
             together = await at_the_same_time(subject, upstream)
-            await quiet(subject, tasks)
+            await subject.settled_tasks(tasks)
             upstream.play = echo
             answers = [await ask(subject) for _ in range(POOL * 3)]
-            await quiet(subject, tasks)
             return Report(
                 f"Cancel storm, {requests} requests on a pool of {POOL}",
                 (
                     Figure("slots that are there afterwards", together, most=POOL, least=POOL),
                     Figure("answers afterwards", sum(answers), most=POOL * 3, least=POOL * 3),
-                    Figure("tasks above the baseline", await subject.tasks() - tasks, most=0),
+                    Figure("tasks above the baseline", await subject.settled_tasks(tasks) - tasks, most=0),
                 ),
             )
 
@@ -48,14 +47,6 @@ async def fickle(subject: Subject, left: object, dice: random.Random) -> None:
         caller.send(question("m", "x", stream=dice.random() < 0.5))
         await asyncio.sleep(dice.random() * 0.1)
         caller.reset() if dice.random() < 0.5 else caller.leave()
-
-
-async def quiet(subject: Subject, tasks: int) -> None:
-    """Wait until the gateway has dealt with all who left, or for long enough."""
-    for _ in range(200):
-        if await subject.tasks() <= tasks:
-            return
-        await asyncio.sleep(0.1)
 
 
 async def at_the_same_time(subject: Subject, upstream: Upstream) -> int:

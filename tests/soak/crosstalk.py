@@ -17,8 +17,8 @@ CANCELLED = 0.3
 CALLERS = 64
 
 
-def scripted(dice: random.Random, *, hostile: bool) -> Play:
-    """Echo, sometimes in two parts; if `hostile`, sometimes with more than was asked for behind it."""
+def scripted(dice: random.Random, *, hostile: bool = False, late: bool = False) -> Play:
+    """Echo, sometimes in two parts; if `hostile`, sometimes with more than was asked for behind it, or `late` so."""
 
     async def play(asked: Asked) -> None:
         data = stream(asked.text) if asked.streamed else document(asked.text)
@@ -31,6 +31,10 @@ def scripted(dice: random.Random, *, hostile: bool) -> Play:
             more = dice.choice((document("nonce-stray"), stream("nonce-stray"), data))
             data += more[: dice.choice((1, 20, len(more)))]
         asked.write(data)
+        if late and dice.random() < 0.3:
+            await asyncio.sleep(dice.random() * 0.005)
+            if not asked.connection.transport.is_closing():
+                asked.write(document("nonce-stray"))
         if dice.random() < 0.02:
             asked.connection.transport.close()  # without having said so
 
@@ -39,13 +43,16 @@ def scripted(dice: random.Random, *, hostile: bool) -> Play:
 
 async def crosstalk(requests: int = 100_000) -> Report:
     dice = random.Random(2)
-    async with listening(scripted(dice, hostile=False)) as good, listening(scripted(dice, hostile=True)) as bad:
-        providers = [good.provider("good"), bad.provider("bad")]
-        config = {"providers": providers, "limits": {"connections": 32}, "retries": {"backoff": 0.01}}
+    plays = (scripted(dice), scripted(dice, hostile=True), scripted(dice, late=True))
+    async with listening(plays[0]) as good, listening(plays[1]) as bad, listening(plays[2]) as late:
+        providers = [good.provider("good"), bad.provider("bad"), late.provider("late")]
+        config = {"providers": providers, "limits": {"connections": 32}, "timeouts": {"connect": 60}}
         async with running(config) as subject:
             seen: Counter[str] = Counter()
             left = iter(range(requests))
-            await asyncio.gather(*[caller(subject, left, dice, seen, good.seen, bad.seen) for _ in range(CALLERS)])
+            await asyncio.gather(
+                *[caller(subject, left, dice, seen, good.seen, bad.seen, late.seen) for _ in range(CALLERS)]
+            )
     return Report(
         f"Cross-talk, {requests} nonces",
         (
@@ -56,6 +63,8 @@ async def crosstalk(requests: int = 100_000) -> Report:
             Figure("answers, upstream hostile", seen["bad own"], least=requests // 10),
             Figure("foreign bytes, upstream hostile", seen["bad foreign"], most=0),
             Figure("errors, upstream hostile", seen["bad error"]),
+            Figure("answers, upstream hostile up to 5 ms later", seen["late own"]),
+            Figure("foreign bytes, upstream hostile up to 5 ms later", seen["late foreign"]),
         ),
     )
 
@@ -67,7 +76,7 @@ async def caller(
     line: Caller | None = None
     for number in left:  # type: ignore[attr-defined]
         nonce = f"nonce-{number}x{dice.randrange(1 << 60):x}"
-        provider = "good" if dice.random() < 0.5 else "bad"
+        provider = dice.choice(("good", "good", "bad", "late"))
         path = dice.choice((CHAT, CHAT, MESSAGES, RESPONSES))
         if line is None:
             line = await Caller.open(subject.port)

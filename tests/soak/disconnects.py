@@ -33,7 +33,11 @@ async def disconnects(streams: int = 1000, *, seconds: float = 16.0, most_ms: fl
     """`rounds` storms of `streams` streams that last `seconds` each; the first warms up and is judged as well."""
     dice = random.Random(1)
 
+    most_open = 0
+
     async def play(asked: Asked) -> None:
+        nonlocal most_open
+        most_open = max(most_open, len(asked.connection.upstream.connections))
         await asyncio.sleep(dice.random() * seconds / 4)
         asked.write(STREAM)
         await asyncio.sleep(dice.random() * seconds / 4)
@@ -63,21 +67,22 @@ async def disconnects(streams: int = 1000, *, seconds: float = 16.0, most_ms: fl
             return Report(
                 f"Disconnect storm, {rounds} × {streams} streams",
                 (
+                    Figure("streams at the same time, most", most_open),
                     Figure("streams that ended whole", storm.whole, least=1),
                     Figure("whole streams that were not their own or not whole", storm.bad, most=0),
                     *(Figure(f"aborted {name}", count) for name, count in sorted(storm.phases.items())),
-                    Figure("aborts that the upstream saw", len(delays), least=streams * rounds // 10),
+                    Figure("aborts that the upstream saw", len(delays), least=streams * rounds // 50),
                     Figure("aborts that it did not see", blind, most=0),
                     Figure("until it saw one, median", percentile(delays, 0.5), "ms"),
                     Figure("until it saw one, p99", percentile(delays, 0.99), "ms", most=most_ms),
                     Figure("descriptors above the baseline", held - descriptors, most=0),
-                    Figure("tasks above the baseline", await subject.tasks() - tasks, most=0),
+                    Figure("tasks above the baseline", await subject.settled_tasks(tasks) - tasks, most=0),
                 ),
             )
 
 
 async def client(subject: Subject, nonce: str, dice: random.Random, seconds: float, storm: Storm) -> None:
-    await asyncio.sleep(dice.random() * seconds / 8)
+    await asyncio.sleep(dice.random() * seconds / 4)
     path = dice.choice((CHAT, CHAT, MESSAGES, RESPONSES))
     data = question("m", nonce, stream=True, path=path)
     caller = await Caller.open(subject.port)

@@ -67,6 +67,14 @@ class Subject:
     async def tasks(self) -> int:
         return int((await ask_once(self.port, TASKS)).body)
 
+    async def settled_tasks(self, limit: int) -> int:
+        """Their number once it is at or below the limit, or what it is after twenty seconds."""
+        for _ in range(200):
+            if await self.tasks() <= limit:
+                break
+            await asyncio.sleep(0.1)
+        return await self.tasks()
+
     def signal(self, number: int) -> None:
         self._process.send_signal(number)
 
