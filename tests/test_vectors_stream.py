@@ -24,8 +24,8 @@ from moongate.kimi.exchange import KimiExchange
 
 Row = dict[str, Any]
 
-EVERY_CUT_BELOW = 1_100  # bytes of a stream; longer ones are cut at some places only, to keep the tests quick
-SOME_CUTS = 120
+EVERY_CUT_BELOW = 900  # bytes of a stream; longer ones are cut at some places only, to keep the tests quick
+SOME_CUTS = 40
 
 
 def begin(row: Row) -> tuple[KimiExchange, Row]:
