@@ -40,6 +40,7 @@ OVERFLOWS = [
     ("prompt is too long: 210,000 tokens > 200,000 maximum", 210000, 200000),
     ("Input length 5000 exceeds maximum input length 5000", None, 5000),
     ("too many tokens", None, None),
+    (f"context length {'9' * 5000} exceeded", None, 999_999_999_999_999),
 ]
 
 

@@ -134,9 +134,7 @@ class AnswerEncoder(ABC):
                 if text := text_of(delta):
                     out += self._say("text", text)
             if calls and isinstance(calls, list):
-                for call in calls:
-                    if isinstance(call, dict):
-                        out += self._call_delta(call)
+                out += b"".join([self._call_delta(call) for call in calls if isinstance(call, dict)])
         reason = choice.get("finish_reason")
         if reason:
             self._reason, self._stop = str(reason), stop_of(choice)
@@ -213,12 +211,12 @@ class AnswerEncoder(ABC):
 
     def _advance(self) -> bytes:
         """Open the blocks whose turn has come."""
-        out = b""
+        out: list[bytes] = []
         while self._held and (self._held[0].name or self._held[0].kind != "call"):
             if self._current is not None and not self._current.done():
                 break
-            out += self._next_held()
-        return out
+            out.append(self._next_held())
+        return b"".join(out)
 
     def _next_held(self) -> bytes:
         block = self._held.popleft()
@@ -243,10 +241,10 @@ class AnswerEncoder(ABC):
 
     def _release(self) -> bytes:
         """Nothing more comes: every block that waited leaves, the open one ends."""
-        out = b""
+        out: list[bytes] = []
         while self._held:
-            out += self._next_held()
-        return out + self._shut_current()
+            out.append(self._next_held())
+        return b"".join(out) + self._shut_current()
 
     def _end(self) -> bytes:
         out = b"" if self._begun else self._start({})

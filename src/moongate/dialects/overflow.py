@@ -29,9 +29,9 @@ _WORDS: Final = re.compile(
     r"|`?inputs`? tokens \+ `?max_new_tokens`? must be",
     re.IGNORECASE,
 )
-_NUMBER: Final = re.compile(r"(?<![\w.])\d[\d,_]{2,}")
+_NUMBER: Final = re.compile(r"(?<![\w.])\d[\d,_]{2,14}")
 _LIMIT: Final = re.compile(
-    r"(?:(?:context|model|input) (?:length|window|limit)|token limit|must be|tokens >)\D{0,20}(\d[\d,_]{2,})",
+    r"(?:(?:context|model|input) (?:length|window|limit)|token limit|must be|tokens >)\D{0,20}(\d[\d,_]{2,14})",
     re.IGNORECASE,
 )
 

@@ -12,6 +12,8 @@ import re
 from hashlib import blake2b
 from typing import Final
 
+LONGEST: Final = 64
+
 _SAFE: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _NUMBERED: Final = re.compile(r"([A-Za-z0-9_-]+?)\.([A-Za-z0-9_-]+):([0-9]{1,9})", re.ASCII)
 _SHOWN: Final = re.compile(r"([A-Za-z0-9_-]+?)--([A-Za-z0-9_-]+)--([0-9]{1,9})", re.ASCII)
@@ -28,13 +30,15 @@ def shown_id(given: str) -> str:
     if _SAFE.fullmatch(shown) and given_id(shown) == given:
         return shown
     shown = _escaped(given)
-    if len(shown) <= 64:
+    if len(shown) <= LONGEST:
         return shown
     return DIGEST + blake2b(given.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def given_id(shown: str) -> str:
     """The provider's id behind a safe form; an id that is not one of ours stays as it is."""
+    if len(shown) > LONGEST:
+        return shown
     if shown.startswith(_MARK):
         return _unescaped(shown)
     found = _SHOWN.fullmatch(shown)

@@ -40,9 +40,9 @@ def chat_messages(body: JsonObject, box: Toolbox) -> list[JsonObject]:
         conversation.says("user", given)
     elif given is not None:
         _read_all(given, "input", conversation)
-    if not conversation.messages:
+    if not (messages := conversation.messages()):
         raise BadRequest("must hold at least one message", path="input")
-    return conversation.messages
+    return messages
 
 
 def left_out_items(body: JsonObject, box: Toolbox) -> list[Note]:
@@ -62,18 +62,42 @@ def _read_all(items: Any, path: str, conversation: _Conversation) -> None:
         conversation.read(item, f"{path}[{index}]")
 
 
+class _Turn:
+    """What the assistant said and did while nobody else spoke."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.thoughts: list[str] = []
+        self.calls: list[JsonObject] = []
+
+    def message(self) -> JsonObject:
+        """The turn as one chat message."""
+        text = "\n\n".join(text for text in self.texts if text)
+        message: JsonObject = {"role": "assistant", "content": text if text or not self.calls else None}
+        if self.thoughts:
+            message["reasoning_content"] = "".join(self.thoughts)
+        if self.calls:
+            message["tool_calls"] = self.calls
+        return message
+
+
 class _Conversation:
     """The chat messages so far. `_turn` is the assistant's, as long as nobody else spoke."""
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box
-        self.messages: list[JsonObject] = []
+        self._messages: list[JsonObject] = []
+        self._turn: _Turn | None = None
         self.left_out: list[Note] = []
-        self._turn: JsonObject | None = None
+
+    def messages(self) -> list[JsonObject]:
+        """All of them; the conversation is over."""
+        self._end_turn()
+        return self._messages
 
     def says(self, role: str, content: str | list[JsonObject]) -> None:
-        self._turn = None
-        self.messages.append({"role": role, "content": content})
+        self._end_turn()
+        self._messages.append({"role": role, "content": content})
 
     def read(self, item: JsonObject, path: str) -> None:
         kind = item.get("type")
@@ -82,11 +106,12 @@ class _Conversation:
         if kind == "message":
             self._message(item, path)
         elif kind == "reasoning":
-            self._reason(reasoning_text(item))
+            if text := reasoning_text(item):
+                self._assistant().thoughts.append(text)
         elif kind in _OUTPUTS:
             self._result(item, path)
         elif kind in _CALLS:
-            self._assistant().setdefault("tool_calls", []).append(_call_of(item, _CALLS[kind], self._box, path))
+            self._assistant().calls.append(_call_of(item, _CALLS[kind], self._box, path))
         elif kind != "additional_tools":  # those are offered, see tools.py
             self.left_out.append(Note("parameter", path, before=kind))
 
@@ -94,34 +119,29 @@ class _Conversation:
         role = item.get("role")
         content = chat_content(item.get("content"), f"{path}.content")
         if role == "assistant":
-            self._say(content if isinstance(content, str) else dumps_text(content))
+            self._assistant().texts.append(content if isinstance(content, str) else dumps_text(content))
         elif isinstance(role, str) and role in _ROLES:
             self.says(_ROLES[role], content)
         else:
             raise BadRequest("must be user, assistant, system or developer", path=f"{path}.role")
 
-    def _assistant(self) -> JsonObject:
+    def _assistant(self) -> _Turn:
         if self._turn is None:
-            self._turn = {"role": "assistant", "content": None}
-            self.messages.append(self._turn)
+            self._turn = _Turn()
         return self._turn
 
-    def _say(self, text: str) -> None:
-        turn = self._assistant()
-        turn["content"] = f"{turn['content']}\n\n{text}" if turn["content"] and text else turn["content"] or text
-
-    def _reason(self, text: str) -> None:
-        if text:
-            turn = self._assistant()
-            turn["reasoning_content"] = turn.get("reasoning_content", "") + text
+    def _end_turn(self) -> None:
+        if self._turn is not None:
+            self._messages.append(self._turn.message())
+            self._turn = None
 
     def _result(self, item: JsonObject, path: str) -> None:
         call = item.get("call_id") or item.get("id")
         if not call or not isinstance(call, str):
             raise BadRequest("must be the id of a call", path=f"{path}.call_id")
         content = chat_content(item.get("output", item.get("tools")), f"{path}.output")
-        self._turn = None
-        self.messages.append({"role": "tool", "tool_call_id": call, "content": content})
+        self._end_turn()
+        self._messages.append({"role": "tool", "tool_call_id": call, "content": content})
 
 
 def _call_of(item: JsonObject, kind: Kind, box: Toolbox, path: str) -> JsonObject:
