@@ -12,14 +12,17 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from time import process_time
 
 import orjson
+from tests.schemas import real_tools
 
 from moongate import KimiTransformer, Session, read_reply
 from moongate.chat.contracts import Dialect, Encoder
 from moongate.dialects import MESSAGES, RESPONSES
 
+MOONSHOT = "https://api.moonshot.ai/v1"
 MODEL = "moonshotai/Kimi-K2-Instruct-0905"
 ROUNDS = 15
 CHUNKS = 640
@@ -172,8 +175,8 @@ def whole_row() -> Row:
     )
 
 
-def history_row() -> Row:
-    """A history of 200 messages and 300 KB with foreign ids."""
+def history(lines: int) -> list[object]:
+    """200 messages with foreign ids, results of so many lines."""
     messages: list[object] = [{"role": "system", "content": "You are careful."}]
     for at in range(66):
         call = {"id": f"toolu_{at:024x}", "type": "function"}
@@ -181,17 +184,37 @@ def history_row() -> Row:
         messages += [
             {"role": "user", "content": "And the next one? " * 10},
             {"role": "assistant", "content": "Reading.", "tool_calls": [{**call, "function": function}]},
-            {"role": "tool", "tool_call_id": call["id"], "content": "def f(x):\n    return x\n" * 180},
+            {"role": "tool", "tool_call_id": call["id"], "content": "def f(x):\n    return x\n" * lines},
         ]
-    return _request_row("history of {} messages, {} KB, foreign ids", 4.0, {**REQUEST, "messages": messages}, None)
+    return messages
 
 
-def _request_row(name: str, goal: float, request: dict[str, object], base_url: str | None) -> Row:
+def history_row() -> Row:
+    """A history of 300 KB."""
+    messages = history(180)
+    return _request_row("history of {} messages, {} KB, foreign ids", 4.0, {**REQUEST, "messages": messages})
+
+
+def tools_rows() -> list[Row]:
+    """A request with 60 real tools and 200 messages, for a host that validates schemas."""
+    tools: dict[str, object] = {}
+    for each in real_tools():
+        tools.setdefault(each["function"]["name"], each)
+    request = {**REQUEST, "model": "kimi-k2.6", "messages": history(100), "tools": list(tools.values())[:60]}
+    name = "60 tools, {} messages, {} KB"
+    return [
+        _request_row(f"{name}, cold", 8.0, request, MOONSHOT, cold=True),
+        _request_row(f"{name}, again", 4.0, request, MOONSHOT),
+    ]
+
+
+def _request_row(name: str, goal: float, request: dict[str, object], base_url: str = "", *, cold: bool = False) -> Row:
     data = orjson.dumps(request)
-    transformer = KimiTransformer.from_config(None, model=MODEL, base_url=base_url or "")
+    made = partial(KimiTransformer.from_config, None, model=str(request["model"]), base_url=base_url)
+    transformer = made()
 
     def run() -> None:
-        orjson.dumps(transformer.begin(orjson.loads(data)).request)
+        orjson.dumps((made() if cold else transformer).begin(orjson.loads(data)).request)
 
     count = len(request["messages"])  # type: ignore[arg-type]
     return Row(name.format(count, len(data) // 1000), goal, 1, run, lambda: orjson.dumps(orjson.loads(data)))
@@ -213,6 +236,7 @@ def all_rows() -> list[Row]:
         *front_rows(RESPONSES, text, markers, calls),
         whole_row(),
         history_row(),
+        *tools_rows(),
     ]
 
 

@@ -115,6 +115,20 @@ def test_an_event_that_never_ends_overflows(begin: bytes) -> None:
     assert decoder.overflow
 
 
+@pytest.mark.parametrize("line", [b"data: a\n", b"data:\n", b"data: data: a\n"])
+@pytest.mark.parametrize("other", [b"", b": ping\n", b"data\n", b"id: \0\n", b": ping\r\n"])
+def test_many_lines_are_read_like_a_few(line: bytes, other: bytes) -> None:
+    def data(count: int) -> bytes | None:
+        decoder = SseDecoder(100_000)
+        (frame,) = [*decoder.feed(line * count + other + b"\n"), *decoder.feed(b":")]
+        return frame.data
+
+    few, many = data(3), data(2000)
+    value = line.removesuffix(b"\n").removeprefix(b"data:").removeprefix(b" ")
+    for count, found in ((3, few), (2000, many)):
+        assert found == b"\n".join([value] * count + [b""] * (other == b"data\n"))
+
+
 def test_waiting_bytes_can_be_taken_back() -> None:
     decoder = SseDecoder()
     decoder.feed(b"data: a\n\ndata: ")

@@ -38,7 +38,8 @@ class Decoder(Protocol):
 
 def counts_at_the_end(data: bytes) -> bool:
     """Is a last event, which nothing closed, whole? Only a JSON object and `[DONE]` show it (section 11)."""
-    return data.strip() == DONE or object_of(data) is not None
+    data = data.strip()
+    return data == DONE or (data.startswith(b"{") and object_of(data) is not None)
 
 
 def without_bom(head: bytes) -> bytes | None:

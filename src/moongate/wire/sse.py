@@ -18,6 +18,7 @@ _EVENT_END: Final = re.compile(rb"\r\r|\r?\n(?:\r?\n|\r(?=[^\n]))")
 _LAST_END: Final = re.compile(rb"\r?\n\r\Z")
 _BLANK_LINES: Final = re.compile(rb"[\r\n]*")
 _LINE_END: Final = re.compile(rb"\r\n|\r|\n")
+_LARGE: Final = 4096  # in an event of this size the lines are not looked at one by one
 _SEAM: Final = 3  # a line's end and a blank line are at most four bytes
 
 
@@ -143,6 +144,10 @@ class SseDecoder:
 
 def _frame(raw: bytes, event: bytes) -> Frame:
     """The frame of one event, from its lines."""
+    if len(event) > _LARGE:
+        data = _data_of(event.removesuffix(b"\n"))
+        if data is not None:
+            return Frame(raw, data or None)
     lines: list[bytes] = []
     name = b""
     for line in _LINE_END.split(event) if b"\r" in event else event.split(b"\n"):
@@ -153,3 +158,13 @@ def _frame(raw: bytes, event: bytes) -> Frame:
             name = value[1:] if value[:1] == b" " else value
     data = b"\n".join(lines)
     return Frame(raw, data or None, name.decode("utf-8", "replace"))
+
+
+def _data_of(event: bytes) -> bytes | None:
+    """The data of an event that has nothing but data, in a few steps however many lines it has; None for any other."""
+    if b"\r" in event or b"\0" in event:
+        return None
+    marked = (b"\n" + event).replace(b"\ndata: ", b"\n\0").replace(b"\ndata:", b"\n\0")
+    if marked.count(b"\0") != marked.count(b"\n"):
+        return None
+    return marked.replace(b"\0", b"")[1:]
