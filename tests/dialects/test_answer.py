@@ -32,6 +32,7 @@ def test_the_head_of_an_answer() -> None:
         ({"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": 2}, "cached_tokens": 3}, Usage(9, 2, 0, 0)),
         ({"prompt_tokens": 2, "cached_tokens": 5}, Usage(2, 2, 0, 0)),
         ({"completion_tokens": 8, "completion_tokens_details": {"reasoning_tokens": 6}}, Usage(0, 0, 8, 6)),
+        ({"prompt_tokens": float("inf"), "completion_tokens": 1.0}, Usage(2**53, 0, 1, 0)),
         ({"prompt_tokens": "many", "completion_tokens": -1, "prompt_tokens_details": None}, Usage(0, 0, 0, 0)),
     ],
 )

@@ -64,7 +64,7 @@ def usage_of(usage: JsonObject | None) -> Usage:
 
 def count_of(value: Any) -> int:
     """A number that cannot be trusted to be one."""
-    return int(value) if isinstance(value, int | float) and value > 0 else 0
+    return int(min(value, 2**53)) if isinstance(value, int | float) and value > 0 else 0
 
 
 def first_choice(payload: JsonObject) -> JsonObject | None:
