@@ -10,7 +10,7 @@ from moongate.chat.items import Chunk, Done, Failure, Item, Stretch
 from moongate.chat.progress import Progress
 from moongate.errors import BadUpstream
 from moongate.payload import JsonObject, object_of
-from moongate.pipeline.upstream import Document, Upstream
+from moongate.pipeline.upstream import Document, Upstream, checked_answer
 from moongate.wire.frames import DOCUMENT_LIMIT
 from moongate.wire.framing import framing_of
 
@@ -27,7 +27,7 @@ def read_reply(exchange: Exchange, data: bytes, content_type: str) -> JsonObject
     if data[:1] == b"{" and framing_of(content_type, b"{") == "document" and len(data) <= DOCUMENT_LIMIT:
         parsed = object_of(data)
         if parsed is not None:
-            return exchange.reply(Document(parsed).body())
+            return exchange.reply(checked_answer(parsed))
     upstream = Upstream(content_type, DOCUMENT_LIMIT, DOCUMENT_LIMIT)
     items = upstream.feed(data)
     last = upstream.close()

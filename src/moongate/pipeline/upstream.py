@@ -31,11 +31,16 @@ class Document:
         """The answer. Raises the provider's error if it is one, BadUpstream if it is no completion."""
         if self.parsed is None:
             raise BadUpstream("the provider's answer is not a JSON object")
-        if self.parsed.get("error"):
-            raise refusal_of(self.parsed)
-        if not is_answer(self.parsed):
-            raise BadUpstream("the provider's answer has no choices")
-        return self.parsed
+        return checked_answer(self.parsed)
+
+
+def checked_answer(parsed: JsonObject) -> JsonObject:
+    """The document, if it is an answer. Raises the provider's error if it is one, BadUpstream for anything else."""
+    if parsed.get("error"):
+        raise refusal_of(parsed)
+    if not is_answer(parsed):
+        raise BadUpstream("the provider's answer has no choices")
+    return parsed
 
 
 class Upstream:
