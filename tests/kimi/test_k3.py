@@ -52,7 +52,7 @@ def said(arguments: str = "{}", name: str = "calc", cut: bool = False) -> Said:
 def test_channels() -> None:
     text = opened("think", "hm") + opened("response", "Hi <3 ") + tools(call(argument("1.5"))) + "<|end_of_msg|>"
     heard = hear(text)
-    assert (heard.reasoning, heard.content, heard.calls) == ("hm", "Hi <3 ", [said('{"x":1.5}')])
+    assert (heard.reasoning, heard.content, heard.calls) == ("hm", "Hi <3 ", [said('{"x": 1.5}')])
 
 
 def test_plain_text_stays() -> None:
@@ -143,13 +143,13 @@ def test_a_closing_tag_that_may_be_prose_closes_only_what_is_open() -> None:
 def test_blanks_inside_tags() -> None:
     text = '<|open|> tools <|sep|><|open|>\ncall tool = "calc" <|sep|><|open|>argument key="x" type="string" <|sep|>1'
     assert hear(f"{text}<|close|> argument <|sep|><|close|> call <|sep|><|close|>tools\n<|sep|>").calls == [
-        said('{"x":"1"}')
+        said('{"x": "1"}')
     ]
 
 
 def test_a_body_ends_at_its_own_tag_only() -> None:
     body = "a<|close|>b<|close|>call<|sep|><|open|>tools<|sep|><|end_of_msg|><|sep|><|close|> c"
-    assert hear(tools(call(argument(body, "t", "string")))).calls == [said(f'{{"t":"{body}"}}')]
+    assert hear(tools(call(argument(body, "t", "string")))).calls == [said(f'{{"t": "{body}"}}')]
     body = '{"a": "<|close|>argument<|sep|>"}'
     assert hear(tools(call(opened("json", body)))).calls == [said(body)]
 
@@ -160,28 +160,28 @@ def test_a_body_ends_at_its_own_tag_only() -> None:
 )
 def test_what_ends_a_call(end: str) -> None:
     heard = hear(f'<|open|>tools<|sep|><|open|>call tool="calc"<|sep|>{argument("1")}{end}')
-    assert heard.calls[0] == said('{"x":1}')
+    assert heard.calls[0] == said('{"x": 1}')
 
 
 def test_stray_closing_tags_inside_a_call() -> None:
-    assert hear(call("<|close|>argument<|sep|>", argument("1"), "<|close|>json<|sep|>")).calls == [said('{"x":1}')]
+    assert hear(call("<|close|>argument<|sep|>", argument("1"), "<|close|>json<|sep|>")).calls == [said('{"x": 1}')]
 
 
 @pytest.mark.parametrize(
     ("end", "arguments", "cut"),
     [
-        ("<|open|>argument key='", '{"x":1', True),
-        ("<|open|>", '{"x":1', True),
-        ("<|op", '{"x":1', True),
-        ("<|", '{"x":1}', False),
-        ("<|clo", '{"x":1}', False),
-        ("<|close|>", '{"x":1}', False),
-        ("<|close|>call<", '{"x":1}', False),
-        ('<|open|>argument key="y" type="string"<|sep|>a', '{"x":1,"y":"a', True),
-        ('<|open|>argument key="y" type="string"<|sep|>a<|clo', '{"x":1,"y":"a', True),
-        ('<|open|>argument key="y" type="string"<|sep|>a<|close|>', '{"x":1,"y":"a"}', False),
-        ('<|open|>argument key="y" type="string"<|sep|>a<|close|>argument', '{"x":1,"y":"a"}', False),
-        ('<|open|>argument key="y" type="string"<|sep|>a<|close|>call', '{"x":1,"y":"a<|close|>call', True),
+        ("<|open|>argument key='", '{"x": 1', True),
+        ("<|open|>", '{"x": 1', True),
+        ("<|op", '{"x": 1', True),
+        ("<|", '{"x": 1}', False),
+        ("<|clo", '{"x": 1}', False),
+        ("<|close|>", '{"x": 1}', False),
+        ("<|close|>call<", '{"x": 1}', False),
+        ('<|open|>argument key="y" type="string"<|sep|>a', '{"x": 1, "y": "a', True),
+        ('<|open|>argument key="y" type="string"<|sep|>a<|clo', '{"x": 1, "y": "a', True),
+        ('<|open|>argument key="y" type="string"<|sep|>a<|close|>', '{"x": 1, "y": "a"}', False),
+        ('<|open|>argument key="y" type="string"<|sep|>a<|close|>argument', '{"x": 1, "y": "a"}', False),
+        ('<|open|>argument key="y" type="string"<|sep|>a<|close|>call', '{"x": 1, "y": "a<|close|>call', True),
     ],
 )
 def test_where_the_text_ends_inside_a_call(end: str, arguments: str, cut: bool) -> None:
@@ -218,7 +218,7 @@ def test_arguments_flow() -> None:
     reader = K3Lane("content", OFFER, False)
     reader.feed('<|open|>call tool="calc"<|sep|>')
     assert reader.calling
-    assert reader.feed('<|open|>argument key="t" type="string"<|sep|>a') == [CallArguments('{"t":"a')]
+    assert reader.feed('<|open|>argument key="t" type="string"<|sep|>a') == [CallArguments('{"t": "a')]
     assert reader.feed("\n") == [CallArguments("\\n")]
     assert reader.feed("<") == []
     assert reader.feed("b") == [CallArguments("<b")]

@@ -40,7 +40,7 @@ def test_no_arguments() -> None:
 
 def test_strings_are_the_body_itself() -> None:
     talk = Talk().child('say "hi"\n\\ é', key='k"', type="string").child("", key="b", type="string")
-    assert talk.end() == '{"k\\"":"say \\"hi\\"\\n\\\\ é","b":""}'
+    assert talk.end() == '{"k\\"": "say \\"hi\\"\\n\\\\ é", "b": ""}'
 
 
 @pytest.mark.parametrize(
@@ -61,12 +61,12 @@ def test_strings_are_the_body_itself() -> None:
 @pytest.mark.parametrize("kind", ["number", "object", None])
 def test_any_other_type_is_json_or_else_text(body: str, value: str, kind: str | None) -> None:
     attributes = {"key": "x"} if kind is None else {"key": "x", "type": kind}
-    assert Talk().child(body, **attributes).end() == f'{{"x":{value}}}'
+    assert Talk().child(body, **attributes).end() == f'{{"x": {value}}}'
 
 
 def test_repair_of_a_typed_value() -> None:
-    assert Talk(mend=True).child('["a\nb"]', key="x", type="array").end() == '{"x":["a\\nb"]}'
-    assert Talk(mend=True).child("a\nb", key="x", type="array").end() == '{"x":"a\\nb"}'
+    assert Talk(mend=True).child('["a\nb"]', key="x", type="array").end() == '{"x": ["a\\nb"]}'
+    assert Talk(mend=True).child("a\nb", key="x", type="array").end() == '{"x": "a\\nb"}'
 
 
 def test_a_json_child_is_all_arguments_as_it_came() -> None:
@@ -78,7 +78,7 @@ def test_a_json_child_is_all_arguments_as_it_came() -> None:
 
 def test_arguments_in_two_ways_are_one_too_many() -> None:
     talk = Talk().child("1", key="a").child("{}", "json").child("2", key="b")
-    assert talk.end() == '{"a":1,"b":2}'
+    assert talk.end() == '{"a": 1, "b": 2}'
     talk = Talk().child('{"a": 1}', "json").child("1", key="b").child("{}", "json")
     assert talk.end() == '{"a": 1}'
 
@@ -101,11 +101,11 @@ def test_a_call_without_a_name_leaves_nothing() -> None:
 @pytest.mark.parametrize(
     ("attributes", "body", "begun"),
     [
-        ({"key": "t", "type": "string"}, 'a"', '{"t":"a\\"'),
-        ({"key": "t", "type": "number"}, " 12", '{"t":12'),
-        ({"key": "t", "type": "object"}, '{"a": "', '{"t":{"a": "'),
-        ({"key": "t", "type": "object"}, "src/", '{"t":"src/'),
-        ({"key": "t", "type": "object"}, "", '{"t":'),
+        ({"key": "t", "type": "string"}, 'a"', '{"t": "a\\"'),
+        ({"key": "t", "type": "number"}, " 12", '{"t": 12'),
+        ({"key": "t", "type": "object"}, '{"a": "', '{"t": {"a": "'),
+        ({"key": "t", "type": "object"}, "src/", '{"t": "src/'),
+        ({"key": "t", "type": "object"}, "", '{"t": '),
         ({}, "lost", "{"),
     ],
 )

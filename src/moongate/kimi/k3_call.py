@@ -53,7 +53,7 @@ class K3Call:
         elif key is None:
             self._visible.add(Dropped(child, "an argument without a key"))
         else:
-            self._visible.argue(("," if self._some else "{") + payload.dumps_text(key) + ":")
+            self._visible.argue((", " if self._some else "{") + payload.dumps_text(key) + ": ")
             self._some = True
             self._body = STRING if attributes.get("type") == "string" else TYPED
             self._parts.clear()
