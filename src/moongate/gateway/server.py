@@ -25,6 +25,7 @@ from moongate.gateway.resources import claim, give_back
 from moongate.gateway.workers import FORCE, listen_to_signals, say, supervise
 
 BACKLOG: Final = 2048
+UNSENT: Final = 256 * 1024  # bytes that wait in the kernel for a client; left alone, it takes megabytes for each
 IDLE_TICKS: Final = 50  # of a tenth of a second
 FLUSH_SECONDS: Final = 2.0  # for clients to read the last bytes of their answers
 
@@ -79,6 +80,8 @@ def listen(host: str, port: int, workers: int) -> list[socket.socket]:
     sockets: list[socket.socket] = []
     for _ in range(workers):
         bound = socket.create_server((host, port), family=family, backlog=BACKLOG, reuse_port=workers > 1)
+        if hasattr(socket, "TCP_NOTSENT_LOWAT"):
+            bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT)
         sockets.append(bound)
         port = bound.getsockname()[1]
     return sockets
