@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import re
-import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+from tests.fuzz.run import launch
 from tests.fuzz.targets import TARGETS
 
 RUNS = 100_000
@@ -16,8 +16,7 @@ RUNS = 100_000
 
 def fuzz(name: str, runs: int) -> tuple[str, bool, str]:
     began = time.monotonic()
-    command = [sys.executable, "-m", "tests.fuzz.run", name, str(runs)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    done = launch(name, runs)
     covered = re.findall(r"cov: (\d+)", done.stdout)
     seconds = round(time.monotonic() - began)
     good = done.returncode == 0

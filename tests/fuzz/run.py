@@ -1,15 +1,16 @@
-"""`python -m tests.fuzz.run TARGET RUNS`: one target, with atheris; without it, with bytes of our own dice."""
+"""One target in one process: with atheris; where there is none, with bytes of our own dice."""
 
 from __future__ import annotations
 
 import faulthandler
 import importlib
-import os
 import random
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+ROOT = Path(__file__).parents[2]
 SECONDS = 60  # for one input: far more than any needs
 LARGEST = 192  # bytes; each may stand for a whole marker
 SEEDS = (
@@ -18,18 +19,25 @@ SEEDS = (
 )
 
 
-def by_atheris(name: str, runs: int) -> None:
+def launch(name: str, runs: int, timeout: float | None = None) -> subprocess.CompletedProcess[str]:
+    """Fuzz in a process of its own. What libFuzzer writes goes with it; an input that fails is in its output as well."""
+    with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
+        for number, seed in enumerate(SEEDS):
+            (Path(folder) / f"{number}").write_bytes(seed)
+        command = [sys.executable, "-m", "tests.fuzz.run", name, str(runs), folder]
+        return subprocess.run(
+            command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=timeout, check=False
+        )
+
+
+def by_atheris(name: str, runs: int, folder: str) -> None:
     """Never returns: libFuzzer ends the process, with 0 if nothing was found."""
     atheris = importlib.import_module("atheris")  # it has no types
     with atheris.instrument_imports(include=["moongate"]):
         from tests.fuzz.targets import TARGETS, everything
-    with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
-        for number, seed in enumerate(SEEDS):
-            (Path(folder) / f"{number}").write_bytes(seed)
-        options = [f"-runs={runs}", f"-max_len={LARGEST}", f"-timeout={SECONDS}", "-seed=1", "-rss_limit_mb=4096"]
-        artifacts = f"-artifact_prefix={tempfile.gettempdir()}{os.sep}fuzz-{name}-"
-        atheris.Setup(["fuzz", *options, artifacts, folder], TARGETS.get(name, everything))
-        atheris.Fuzz()
+    options = [f"-runs={runs}", f"-max_len={LARGEST}", f"-timeout={SECONDS}", "-seed=1", "-rss_limit_mb=4096"]
+    atheris.Setup(["fuzz", *options, f"-artifact_prefix={folder}/", folder], TARGETS.get(name, everything))
+    atheris.Fuzz()
 
 
 def by_dice(name: str, runs: int, seed: int = 1) -> None:
@@ -53,14 +61,14 @@ def by_dice(name: str, runs: int, seed: int = 1) -> None:
 
 
 def main() -> None:
-    name, runs = sys.argv[1], int(sys.argv[2])
+    name, runs, folder = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     try:
         importlib.import_module("atheris")
     except ImportError as error:
         print(f"fuzz: no atheris here ({error}); seeded dice instead", flush=True)
         by_dice(name, runs)
     else:
-        by_atheris(name, runs)
+        by_atheris(name, runs, folder)
 
 
 if __name__ == "__main__":
