@@ -20,7 +20,7 @@ SEEDS = (
 
 
 def launch(name: str, runs: int, timeout: float | None = None) -> subprocess.CompletedProcess[str]:
-    """Fuzz in a process of its own. What libFuzzer writes goes with it; an input that fails is in its output as well."""
+    """Fuzz in a process of its own. What libFuzzer writes goes with it; an input that fails is in its output too."""
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
         for number, seed in enumerate(SEEDS):
             (Path(folder) / f"{number}").write_bytes(seed)
