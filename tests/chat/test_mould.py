@@ -90,6 +90,24 @@ def test_text_that_has_to_be_read_is_no_stretch(mould: Mould, text: bytes) -> No
         assert mould.whole(data) is None
 
 
+@pytest.mark.parametrize("text", ["plain", "", 'he said "no"', "é漢😀", "A", "\ud83d"])
+def test_one_chunk_is_read_at_once(mould: Mould, text: str) -> None:
+    for spelt in (json.dumps(text), json.dumps(text, ensure_ascii=False)):
+        data = mould.prefix + spelt[1:-1].encode("utf-8", "surrogatepass") + mould.suffix
+        single = mould.single(data)
+        assert single is not None
+        assert (single.text, single.encode(), single.payload) == (text, data, payload(text))
+
+
+def test_what_is_not_one_chunk_is_not_read_at_once(mould: Mould, monkeypatch: pytest.MonkeyPatch) -> None:
+    fine = event(payload("a"))
+    broken = [mould.prefix + text + mould.suffix for text in (b"a\\", b'a"b', b"a\x00", b"a\nb", b"\xff", b'","')]
+    for data in (*broken, fine + fine, fine[:-1], fine[1:], mould.prefix + mould.suffix[1:], b""):
+        assert mould.single(data) is None
+    monkeypatch.setattr(module, "EVENT_LIMIT", len(fine) - 1)
+    assert mould.single(fine) is None
+
+
 def test_what_lies_between_chunks_is_seen(mould: Mould) -> None:
     fine, other = event(payload("a")), event(payload("a", model="n"))
     for data in (

@@ -156,6 +156,12 @@ def test_refused_stretches_are_told_one_by_one_and_pause_the_fast_path() -> None
             (chunk,) = reader.feed(event("5"))
             assert isinstance(chunk, TextChunk)
             assert chunk.text == "5"
+    stretch = reader.stretch(event("3"))
+    assert stretch is not None
+    reader.refused(stretch)
+    both = reader.feed(event("6") + event("7"))
+    assert texts(both) == ["6", "7"]
+    assert all(isinstance(each, TextChunk) for each in both)
 
 
 def test_a_stretch_that_is_refused_late_knows_where_it_came_from() -> None:

@@ -70,6 +70,18 @@ class Mould:
             return None
         return Stretch(data, inner, self.field, self.choice, (inner,))
 
+    def single(self, data: bytes) -> TextChunk | None:
+        """The one chunk that `data` is, read at once; None if it is anything else."""
+        if not data.startswith(self.prefix) or not data.endswith(self.suffix) or len(data) < self._least:
+            return None
+        inner = data[len(self.prefix) : -len(self.suffix)]
+        if b"\n" in inner or len(data) > EVENT_LIMIT:
+            return None
+        try:
+            return TextChunk(self, loads(b'"' + inner + b'"'), data)
+        except ValueError:
+            return None
+
     def leading(self, data: bytes) -> Stretch | None:
         """The chunks of this mould at the beginning of `data`."""
         end = data.rfind(self.suffix) + len(self.suffix)

@@ -110,6 +110,11 @@ class EventReader:
             data = decoder.take() + data
         if not data.startswith(mould.prefix):
             return self._read(data)
+        if self._pause:
+            single = mould.single(data)
+            if single is not None:
+                self._pause -= 1
+                return [single]
         stretch = mould.whole(data) or mould.leading(data)
         if stretch is None:
             return self._read(data)
