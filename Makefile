@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 REQ := requirements
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check lint types tests agents faults soak fuzz format lock sbom clean bench bench-growth bench-peers
+.PHONY: help run test check lint types tests coverage docs agents faults soak fuzz format lock sbom clean bench bench-growth bench-peers
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -52,6 +52,12 @@ soak: $(VENV)/.dev  ## storms, bombs, slow clients, reloads against the gateway 
 
 fuzz: $(VENV)/.dev  ## 100 000 runs of atheris for every decoder, parser and loader
 	$(BIN)/python -m tests.fuzz
+
+coverage: $(VENV)/.dev  ## each pure module must be covered, every branch, by its own test file
+	$(BIN)/python -m tests.own_coverage
+
+docs: $(VENV)/.dev  ## write the generated tables of docs/ anew
+	$(BIN)/python -m docs.generate
 
 format:  ## format the code and mend what ruff can mend
 	$(BIN)/ruff format .
