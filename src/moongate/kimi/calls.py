@@ -156,7 +156,7 @@ class Calls:
     def _whole(self, entry: JsonObject, at: int) -> JsonObject:
         if self._only_ids and _is_usual(entry):
             given = entry.get("id")
-            final = self._claim(text_of(given), entry["function"]["name"])
+            final = self._claim(given if type(given) is str else "", entry["function"]["name"])
             if final == given:
                 return entry
             self.note("id", at, ".id", given, final)

@@ -23,7 +23,6 @@ _BY_TYPE: Final[dict[str, Framing]] = {
 _EVENT_STARTS: Final = b":deir"  # a comment, data, event, id, retry: no JSON text begins with one of these
 
 
-@lru_cache(maxsize=64)
 def declared_framing(content_type: str) -> Framing | None:
     """What a content type promises; None if it says nothing about it. Parameters and case do not matter."""
     name = content_type.partition(";")[0].strip().lower()
@@ -32,6 +31,7 @@ def declared_framing(content_type: str) -> Framing | None:
     return "document" if name.endswith("+json") else None
 
 
+@lru_cache(maxsize=256)
 def framing_of(content_type: str, first: bytes) -> Framing:
     """The framing of an answer whose first byte that is not blank is `first`.
 
