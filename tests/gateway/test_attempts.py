@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from moongate.errors import BadRequest, BadUpstream, GatewayError, UpstreamRefused, UpstreamTimeout
+from moongate.errors import BadRequest, BadUpstream, GatewayError, Overloaded, UpstreamRefused, UpstreamTimeout
 from moongate.gateway.attempts import Attempts, Lane, Try
 from moongate.gateway.config.settings import ProviderKey, Retries
 from moongate.gateway.health import Health, KeyRing
@@ -161,6 +161,19 @@ def test_outcomes_are_told() -> None:
     script = Script(LOST, LIMITED, None)
     script.run()
     assert script.outcomes == ["closed", "429", "ok"]
+
+
+@pytest.mark.parametrize("error", [BadRequest("ours"), Overloaded("ours", code="pool_full")])
+def test_an_error_of_our_own_says_nothing_about_the_target(error: GatewayError) -> None:
+    """Else a client's mistakes would end the cool-down of a target that is down."""
+    script = Script(*([error] * 3))
+    health = script.lanes[0].health
+    for _ in range(5):
+        health.failed(0.0)
+    script.run()
+    assert not health.available(1.0)
+    assert health.available(5.0)
+    assert script.outcomes == []
 
 
 def test_cancellation_teaches_nothing() -> None:

@@ -193,6 +193,42 @@ def test_a_failure_in_the_middle_is_one_error_in_the_stream(upstream: Scripted, 
     assert_ended_with_one_error(body)
 
 
+PROVIDER_KEY = "sk-provider-canary-0123456789"
+
+
+async def quotes_the_key(asked: Asked) -> None:
+    asked.begin_stream()
+    asked.send(chunk("Hel"))
+    await GATE.passed()
+    asked.send(b'data: {"error": {"message": "revoked: %b", "code": 401}}\n\n' % PROVIDER_KEY.encode())
+    asked.end_stream()
+
+
+async def quotes_the_key_in_a_late_document(asked: Asked) -> None:
+    asked.begin_stream("application/json")
+    asked.send(b" ")
+    await GATE.passed()
+    asked.send(b'{"error": {"message": "revoked: %b", "code": 401}}' % PROVIDER_KEY.encode())
+    asked.end_stream()
+
+
+@pytest.mark.parametrize("path", FRONTS)
+@pytest.mark.parametrize(
+    ("play", "until"), [(quotes_the_key, b"Hel"), (quotes_the_key_in_a_late_document, b"\n")], ids=["event", "document"]
+)
+def test_a_providers_error_in_the_stream_shows_no_secret(
+    upstream: Scripted, path: str, play: Play, until: bytes
+) -> None:
+    provider = {"name": "p", "api_base_url": upstream.url, "models": ["m"], "api_key": PROVIDER_KEY}
+    timeouts = {"commit": 0.05, "keep_alive": 0.04}
+    with serving(upstream, play, providers=[provider], timeouts=timeouts) as gateway:
+        status, body = ask_in_two(gateway, path, until)
+    assert status == 200
+    assert b"revoked: [secret]" in body
+    assert PROVIDER_KEY.encode() not in body
+    assert_ended_with_one_error(body)
+
+
 async def late_error(asked: Asked) -> None:
     asked.begin_stream()
     await GATE.passed()
@@ -220,8 +256,12 @@ async def never_an_event(asked: Asked) -> None:
 def test_comments_are_no_event(upstream: Scripted) -> None:
     with serving(upstream, never_an_event, timeouts={"commit": 0.05, "first_event": 0.3}) as gateway:
         reply = ask(gateway)
+        counted = get(gateway.root + "/metrics", key=KEY).body
     assert reply.status == 200
     assert b"first event" in reply.body
+    # A committed status is no good answer of the provider.
+    assert b'moongate_attempts_total{provider="p",model="m",outcome="first_timeout"} 1' in counted
+    assert b'moongate_attempts_total{provider="p",model="m",outcome="ok"} 0' in counted
     assert_ended_with_one_error(reply.body)
 
 

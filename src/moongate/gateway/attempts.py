@@ -16,7 +16,7 @@ from math import inf
 from time import monotonic
 from typing import Final
 
-from moongate.errors import GatewayError, TooManyRequests, UpstreamRefused
+from moongate.errors import BadUpstream, GatewayError, TooManyRequests, UpstreamRefused
 from moongate.gateway.config.settings import Retries
 from moongate.gateway.health import Budget, Health, Key, KeyRing
 from moongate.gateway.refusals import SHORTEST, clamped, is_failure, is_quota, may_fall_back, may_retry
@@ -62,10 +62,13 @@ class Try:
             self._lane.tried("ok")
 
     def bad(self, error: GatewayError) -> None:
-        """An error; one that is not the target's fault says that the target is well."""
+        """An error. An answer that refuses says that the target is well, an error of our own says nothing about it."""
         if self._settled:
             return
         self._settled = True
+        if not isinstance(error, BadUpstream):
+            self._lane.health.abandoned()
+            return
         if not is_failure(error):
             self._lane.health.succeeded(monotonic())
         elif self._lane.health.failed(monotonic()):

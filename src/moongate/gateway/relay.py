@@ -51,6 +51,7 @@ class Relay:
         patience: Patience,
         pulse: Pulse,
         begun: Callable[[], None],
+        clean: Callable[[str], str] = str,
     ) -> None:
         self._session = session
         self._dialect = dialect
@@ -59,6 +60,7 @@ class Relay:
         self._patience = patience
         self._pulse = pulse
         self._begun = begun  # called when status 200 leaves
+        self._clean = clean  # takes secrets out: a provider may quote our key in an error
         self._response: Response | None = None
         self._held: list[bytes] = []
         self._quiet = 0  # beats since something was written
@@ -104,7 +106,8 @@ class Relay:
         try:
             await response.pipe(self._feed)
             if not self._session.finished:
-                self._send(self._session.close())
+                out = self._session.close()
+                self._send(out if self._session.failure is None else self._cleaned(out))
         except GatewayError as error:
             self._fail(error)
         except asyncio.CancelledError:
@@ -124,6 +127,8 @@ class Relay:
         if session.finished:
             return  # nothing after the end is read
         out = session.feed(data)
+        if session.failure is not None:
+            out = self._cleaned(out)
         if self.committed:
             if out:
                 self._quiet = 0
@@ -164,7 +169,10 @@ class Relay:
         if not self.committed:
             raise error
         self.failure = error
-        self._outlet.write(self._session.fail(error))
+        self._outlet.write(self._cleaned(self._session.fail(error)))
+
+    def _cleaned(self, out: bytes) -> bytes:
+        return self._clean(out.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
     def _cancel(self) -> None:
         if self._task is not None:

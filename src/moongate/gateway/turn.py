@@ -142,7 +142,8 @@ class Turn:
         session = Session(exchange, content_type, encoder, limit=limits.event, document_limit=limits.answer)
 
         def begun() -> None:
-            attempt.good()
+            if session.started:  # else only time has passed, and the provider may never answer
+                attempt.good()
             self._begun()
 
         relay = Relay(
@@ -153,11 +154,14 @@ class Turn:
             patience=Patience.of(self._state.timeouts, self._pulse.seconds),
             pulse=self._pulse,
             begun=begun,
+            clean=self._state.redactor.clean,
         )
         values, slot = self._state.metrics.values, self._state.metrics.streams
         values[slot] += 1
         try:
             await relay.run(response)
+            if relay.failure is not None:
+                attempt.bad(relay.failure)
         finally:
             values[slot] -= 1
             self.failure = relay.failure
