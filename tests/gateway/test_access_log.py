@@ -70,6 +70,14 @@ def test_a_text_line_stays_one_line() -> None:
     )
 
 
+def test_a_text_line_tells_the_terminal_nothing() -> None:
+    entry = ENTRY._replace(path="/\x1b[2J\x07", error="\x9b31m red", bodies=("a\x1bb\nc", "d\x08"))
+    line = text_line(entry).decode()
+    assert "/\\x1b[2J\\x07" in line
+    assert "\\x9b31m red" in line
+    assert line.endswith("\n  > a\\x1bb\nc\n  < d\\x08\n")
+
+
 @pytest.mark.parametrize(("status", "colour"), [(200, 32), (404, 33), (502, 31)])
 def test_colour(status: int, colour: int) -> None:
     assert f"\033[{colour}m{status}\033[0m".encode() in text_line(ENTRY._replace(status=status), colour=True)

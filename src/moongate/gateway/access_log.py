@@ -139,7 +139,7 @@ def text_line(entry: Entry, colour: bool = False) -> bytes:
     if colour:
         status = f"\033[{32 if entry.status < 400 else 33 if entry.status < 500 else 31}m{status}\033[0m"
     target = f"{entry.provider},{entry.model}" if entry.provider else entry.asked or "-"
-    parts = [_stamp(entry.when)[11:19], status, f"{entry.method} {entry.path}", target]
+    parts = [f"{entry.method} {entry.path}", target]
     if entry.first_byte is not None:
         parts.append(f"first {entry.first_byte * 1e3:.0f} ms")
     parts.append(f"{entry.duration * 1e3:.0f} ms")
@@ -150,10 +150,18 @@ def text_line(entry: Entry, colour: bool = False) -> bytes:
     if entry.attempts > 1:
         parts.append(f"{entry.attempts} attempts")
     parts += [entry.id, entry.error] if entry.error else [entry.id]
-    line = "  ".join(" ".join(each.split()) for each in parts)
+    line = "  ".join([_stamp(entry.when)[11:19], status, *(_shown(" ".join(each.split())) for each in parts)])
     if entry.bodies is not None:
-        line += f"\n  > {entry.bodies[0]}\n  < {entry.bodies[1]}"
+        asked, answered = ("\n".join(map(_shown, body.split("\n"))) for body in entry.bodies)
+        line += f"\n  > {asked}\n  < {answered}"
     return line.encode("utf-8", "backslashreplace") + b"\n"
+
+
+def _shown(text: str) -> str:
+    """Escaped where it would tell the terminal something."""
+    if text.isprintable():
+        return text
+    return "".join([each if each.isprintable() else ascii(each)[1:-1] for each in text])
 
 
 def _tokens(usage: Mapping[str, Any] | None) -> dict[str, Any]:
