@@ -153,6 +153,23 @@ def test_it_can_be_mounted(gateway: Gateway, background: Background) -> None:
     assert sent[-1]["more_body"] is False
 
 
+@pytest.mark.parametrize("pieces", [1, 3])
+def test_a_body_without_a_length_is_limited_too(gateway: Gateway, background: Background, pieces: int) -> None:
+    sent: list[Any] = []
+    left = [b"x" * (gateway.state.limits.request_body // pieces + 1)] * pieces
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": left.pop(), "more_body": bool(left)}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    headers = [(b"host", b"localhost"), (b"authorization", f"Bearer {KEY}".encode())]
+    scope = {"type": "http", "method": "POST", "path": PATH, "headers": headers}
+    background.run(gateway(scope, receive, send))
+    assert sent[0]["status"] == 413
+
+
 def test_a_websocket_is_refused(gateway: Gateway, background: Background) -> None:
     sent: list[Any] = []
 

@@ -150,13 +150,13 @@ class Visit:
         data: bytes = message.get("body", b"")
         if message.get("more_body"):
             pieces, size = [data], len(data)
-            while message.get("more_body"):
+            while message.get("more_body") and size <= limit:
                 message = await self.receive()
                 pieces.append(message.get("body", b""))
                 size += len(pieces[-1])
-                if size > limit:
-                    raise TooLarge(f"The body is larger than {limit} bytes", code="too_large")
             data = b"".join(pieces)
+        if len(data) > limit:
+            raise TooLarge(f"The body is larger than {limit} bytes", code="too_large")
         if message["type"] == "http.disconnect":
             self.left = True
             raise asyncio.CancelledError
@@ -249,7 +249,7 @@ class Visit:
             self.front.name if self.path in FRONTS else "",
             scope["method"],
             self.path if self.path in FRONTS else self.state.redactor.clean(self.path)[:200],
-            self.state.redactor.clean(turn.asked_model[:200]) if turn is not None else "",
+            self.state.redactor.clean(turn.asked_model[:4096])[:200] if turn is not None else "",
             provider,
             model,
             self.status,
