@@ -525,6 +525,32 @@ def test_a_full_pool_refuses_after_a_while(loop: str) -> None:
     run(loop, main())
 
 
+@pytest.mark.parametrize("steps", range(4))
+def test_a_caller_that_is_cancelled_as_its_turn_comes_is_cancelled(loop: str, steps: int) -> None:
+    async def main() -> None:
+        async def script(peer: Peer) -> None:
+            await peer.gone()
+
+        async with Hostile(script, script, keeps_saying(OK)) as hostile:
+            client = Client(hostile.origin, connections=1)
+            first = asyncio.create_task(client.send("GET", "/", [], b"", deadlines=Deadlines()))
+            await asyncio.sleep(0.02)
+            second = asyncio.create_task(client.send("GET", "/", [], b"", deadlines=Deadlines()))
+            await asyncio.sleep(0.02)
+            first.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await first
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            second.cancel()
+            done, _ = await asyncio.wait({second}, timeout=10)
+            assert done
+            assert second.cancelled()
+            client.close()
+
+    run(loop, main())
+
+
 def test_an_idle_connection_expires(loop: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("moongate.net.pool.IDLE_SECONDS", 0.05)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from contextlib import nullcontext
 from typing import Final
 
 from moongate.errors import Overloaded
@@ -29,8 +30,8 @@ class Pool:
         """A connection to send on, a `fresh` one if asked, within `seconds`."""
         try:
             # Mostly there is a slot, and a timeout would cost more than the whole of this.
-            acquired = self._slots.acquire()
-            await (asyncio.wait_for(acquired, seconds) if self._slots.locked() else acquired)
+            async with asyncio.timeout(seconds) if self._slots.locked() else nullcontext():
+                await self._slots.acquire()
         except TimeoutError:
             raise Overloaded("every connection to the provider is busy", code="pool_full") from None
         while self._idle and not fresh:
