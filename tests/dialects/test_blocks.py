@@ -124,6 +124,7 @@ def test_a_stretch_is_one_piece_as_json_wrote_it() -> None:
     encoder.feed(says("a"))
     assert encoder.plain(stretch(b"b\\n\\u00e9")) == b"|b\\n\\u00e9"
     assert encoder.plain(stretch(b"of another", choice=1)) == b""
+    assert encoder.plain(stretch(b"")) == b""
 
 
 def test_a_stretch_of_another_field_begins_a_block() -> None:

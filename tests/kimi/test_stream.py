@@ -194,6 +194,17 @@ def test_text_chunks_are_told_without_their_payload() -> None:
     assert kinds(watching) == ["markers_seen"]
 
 
+def test_plain_text_is_something_said() -> None:
+    choice = choice_of(PARSING)
+    choice.feed(said({"content": "<think>a</think>"}))
+    choice.feed(said({"content": "<think>"}))
+    assert choice.plain("reasoning", b"a")
+    assert choice.plain("content", b"")
+    assert not choice.said
+    assert choice.plain("content", b"a")
+    assert choice.said
+
+
 def test_text_is_plain_unless_a_marker_may_be_in_it() -> None:
     choice = choice_of()
     choice.feed(said({"content": "a"}))

@@ -100,7 +100,7 @@ class AnswerEncoder(ABC):
 
     def plain(self, stretch: Stretch) -> bytes:
         """The bytes for a stretch of plain text: one event, nothing parsed."""
-        if self._ended or stretch.choice:
+        if self._ended or stretch.choice or not stretch.text:
             return b""
         kind: Kind = "text" if stretch.field == "content" else "reasoning"
         current, half = self._current, stretch.text[-6:-3].lower() == b"\\ud"

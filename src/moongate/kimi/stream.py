@@ -29,9 +29,14 @@ class StreamedChoice(ChoiceState):
         gate = self.answer.gate
         if gate is None or (gate in text if len(gate) == 1 else text.translate(None, gate) != text):
             return False
+        channel: Channel = "content" if field == "content" else "reasoning"
         if self.parser is not None and not self.finished:
-            return self.parser.idle_for("content" if field == "content" else "reasoning")
-        return not self.is_watching("content" if field == "content" else "reasoning")
+            idle = self.parser.idle_for(channel)
+        else:
+            idle = not self.is_watching(channel)
+        if idle and text and channel == "content":
+            self.said = True
+        return idle
 
     def feed(self, choice: JsonObject) -> list[JsonObject]:
         """What leaves for this choice of a chunk."""
@@ -45,6 +50,8 @@ class StreamedChoice(ChoiceState):
 
     def say(self, field: str, text: str) -> list[Told] | None:
         """The same for a chunk that carries nothing but text; None if it leaves as it came."""
+        if not text:
+            return None  # it says nothing, and nothing need be read to know that
         channel: Channel = "content" if field == "content" else "reasoning"
         if self.parser is None or self.finished:
             self.watch(channel, text)
