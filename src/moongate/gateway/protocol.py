@@ -152,7 +152,7 @@ class Protocol(asyncio.Protocol):
         except asyncio.CancelledError:
             refusal = (503, "The server is going down", "overloaded_error")
             raise
-        except Exception:
+        except Exception:  # any application may run here, and its mistake ends its own request only
             log.exception("the application failed")
         finally:
             self._state.tasks.discard(cast("asyncio.Task[None]", cycle.task))

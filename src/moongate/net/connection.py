@@ -190,7 +190,7 @@ class Connection(asyncio.Protocol):
                 self._patience(exchange.deadlines.silence, exchange)
             try:
                 exchange.feed(body)
-            except Exception as error:
+            except Exception as error:  # whatever the sink raises is its reader's: `pipe` raises it again
                 self.end(error)
         if exchange is not self._exchange:
             return  # the sink ended it
