@@ -44,3 +44,7 @@ def test_base64_around_a_secret_never_gives_it_away(before: bytes, after: bytes,
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
         text = encode(before + secret.encode() + after).decode()
         assert MASK in Redactor([secret]).clean(text)
+
+
+def test_a_secret_with_escaped_slashes_is_taken_out() -> None:
+    assert Redactor(["abc/def/ghi"]).clean(r'"abc\/def\/ghi"') == f'"{MASK}"'

@@ -32,6 +32,7 @@ class Redactor:
 def _forms(secret: str) -> Iterable[str]:
     data = secret.encode()
     yield secret
+    yield secret.replace("/", "\\/")  # as some write JSON
     yield quote(secret, safe="")
     yield quote(secret, safe="").lower()
     yield "".join(f"%{byte:02X}" for byte in data)

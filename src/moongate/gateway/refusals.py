@@ -11,6 +11,7 @@ from moongate.errors import BadUpstream, GatewayError, Overloaded, UpstreamRefus
 from moongate.payload import object_of
 
 MAX_MESSAGE: Final = 2000
+LONGEST_WORD: Final = 512
 MAX_BODY: Final = 256 * 1024  # of an error; more is not an explanation
 SHORTEST: Final = 1.0  # seconds of Retry-After that are passed on
 LONGEST: Final = 60.0
@@ -107,7 +108,10 @@ def _code(value: Any) -> str | None:
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= MAX_MESSAGE else text[: MAX_MESSAGE - 1] + "…"
+    if len(text) <= MAX_MESSAGE:
+        return text
+    # Not within a word: a secret that was cut would not be known for one.
+    return text[: max(text.rfind(" ", 0, MAX_MESSAGE), MAX_MESSAGE - LONGEST_WORD)] + "…"
 
 
 def _retry_after(headers: Mapping[bytes, bytes], message: str) -> float | None:
