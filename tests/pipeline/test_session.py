@@ -13,6 +13,7 @@ from tests.support.cuts import every_cut
 from moongate import BadUpstream, KimiTransformer, Session
 from moongate.chat.contracts import Exchange
 from moongate.chat.items import Chunk, Done, Failure, Item, Stretch
+from moongate.errors import GatewayError
 from moongate.pipeline.base import BaseExchange
 
 Row = dict[str, Any]
@@ -201,6 +202,8 @@ def test_no_exchange_can_make_a_success_of_a_failure() -> None:
 
 
 class Loud:
+    failure: GatewayError | None = None
+
     def feed(self, item: Item) -> bytes:
         if isinstance(item, Failure):
             return b"FAILED"
@@ -222,6 +225,20 @@ def test_an_encoder_writes_items_and_stretches_and_is_closed_once() -> None:
     assert session.close() == b""
     failed = Session(kimi(), SSE, Loud())
     assert failed.close() == b"FAILED."
+
+
+def test_an_encoder_that_breaks_ends_the_stream_as_a_failure() -> None:
+    class Brittle(Loud):
+        def feed(self, item: Item) -> bytes:
+            self.failure = BadUpstream("too much at once")
+            return b"BROKEN"
+
+    session = Session(kimi(), SSE, Brittle())
+    assert session.feed(TEXT + TEXT) == b"BROKEN."
+    assert session.finished
+    assert session.failure is not None
+    assert "too much" in str(session.failure)
+    assert session.feed(DONE) == session.close() == b""
 
 
 def test_a_stretch_that_may_not_pass_is_read_chunk_by_chunk() -> None:

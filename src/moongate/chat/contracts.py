@@ -49,6 +49,8 @@ class Transformer(Protocol):
 class Encoder(Protocol):
     """Items of one answer → the bytes of one front door's stream."""
 
+    failure: GatewayError | None  # why the encoder itself ended the answer, if it did; its error event has left
+
     def feed(self, item: Item) -> bytes: ...
 
     def plain(self, stretch: Stretch) -> bytes:

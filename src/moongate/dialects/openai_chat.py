@@ -12,6 +12,8 @@ from moongate.payload import JsonObject, dumps
 class ChatEncoder:
     """Items → the server-sent events of a chat stream. What nobody changed leaves with the provider's own bytes."""
 
+    failure: GatewayError | None = None
+
     def feed(self, item: Item) -> bytes:
         if isinstance(item, Chunk):
             return item.encode()

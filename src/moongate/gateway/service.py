@@ -85,9 +85,10 @@ class Service:
         file = self.gateway.state.config.file
         if file is None:
             return
+        # Armed first: a reload that fails must not end the watch.
+        self._watcher = asyncio.get_running_loop().call_later(WATCH_SECONDS, self._watch)
         if _look(file) != self._seen:
             self.reload()
-        self._watcher = asyncio.get_running_loop().call_later(WATCH_SECONDS, self._watch)
 
 
 def _look(file: Path | None) -> tuple[int, int, int] | None:

@@ -141,6 +141,9 @@ class Session:
             elif isinstance(item, Done):
                 self.finished = True
             out.append(self._encoder.feed(item))
+            if self._encoder.failure is not None and self.failure is None:
+                self.failure = self._encoder.failure
+                self.finished = True
             if self.finished:
                 out.append(self._encoder.close())
                 return
