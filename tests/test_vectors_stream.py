@@ -24,7 +24,7 @@ from moongate.kimi.exchange import KimiExchange
 
 Row = dict[str, Any]
 
-EVERY_CUT_BELOW = 900  # bytes of a stream; longer ones are cut at some places only, to keep the tests quick
+EVERY_CUT_BELOW = 5000  # bytes of a stream; a longer one is cut at some places only, to keep the tests quick
 SOME_CUTS = 40
 
 

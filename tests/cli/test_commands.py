@@ -173,7 +173,9 @@ def test_init_overwrites_nothing_unless_forced(capsys: pytest.CaptureFixture[str
     assert list(Path().glob(".config.json-*")) == []
 
 
-@pytest.mark.parametrize("agent", ["claude-code", "codex", "opencode", "kimi-cli", "cline", "qwen-code", "openai"])
+@pytest.mark.parametrize(
+    "agent", ["claude-code", "codex", "opencode", "kimi-code", "kimi-cli", "cline", "qwen-code", "openai"]
+)
 def test_connect_shows_what_an_agent_needs(agent: str, capsys: pytest.CaptureFixture[str]) -> None:
     write()
     assert main(["connect", agent]) == 0
@@ -224,8 +226,9 @@ def test_connect_appends_to_toml_once(capsys: pytest.CaptureFixture[str], folder
     found = tomllib.loads(file.read_text())
     assert found["model"] == "gpt"
     assert found["model_providers"]["moongate"]["wire_api"] == "responses"
-    assert found["profiles"]["moongate"]["model"] == "kimi-k2"
-    assert "export MOONGATE_CLIENT_KEY=client-canary-1" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "codex -c model_provider=moongate -m kimi-k2" in told
+    assert "export MOONGATE_CLIENT_KEY=client-canary-1" in told
     assert main(["connect", "codex", "--write"]) == 2
     assert "has a section for moongate already" in capsys.readouterr().err
     assert main(["connect", "cline", "--write"]) == 2
@@ -305,3 +308,25 @@ def test_replay_refuses(arguments: list[str], message: str, capsys: pytest.Captu
 def test_the_simulator_lists_its_models(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sim", "--models"]) == 0
     assert "kimi-k2-sim" in capsys.readouterr().out
+
+
+def test_a_folder_that_is_not_there_is_no_traceback(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    assert main(["init", "moonshot", "-o", "nowhere/config.json"]) == 2
+    assert "nowhere/config.json: cannot be written" in capsys.readouterr().err
+
+
+def test_the_simulator_takes_only_ports(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sim", "--port", "99999"]) == 2
+    assert "--port: expected 0 … 65535, found 99999" in capsys.readouterr().err
+
+
+def test_the_end_of_the_answers_ends_the_questions(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Closed:
+        def isatty(self) -> bool:
+            return True
+
+        def readline(self) -> str:
+            return ""
+
+    monkeypatch.setattr("sys.stdin", Closed())
+    assert main(["init"]) == 130

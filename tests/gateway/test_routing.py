@@ -77,6 +77,10 @@ def test_aliases_and_patterns_and_the_default() -> None:
     assert table.find("anything").name == "b,y"
     assert table.find(None).name == "b,y"
     assert table.find("x").name == "b,y"
+    with pytest.raises(NotFound):
+        table.find("a,nothing-like-it")  # who names a provider wants that provider
+    with pytest.raises(NotFound):
+        table.find("b/nothing-like-it")
 
 
 def test_the_memory_of_patterns_has_an_end() -> None:

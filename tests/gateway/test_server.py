@@ -22,6 +22,9 @@ import asyncio, os, sys
 from moongate.gateway.bounds import Bounds
 from moongate.gateway.server import serve
 
+def say(text):
+    os.write(1, f"{text}\\n".encode())  # one write: several processes share the pipe
+
 class Service:
     """/pid tells the process, /slow takes a while, /die ends the worker, /bad-start fails at once."""
 
@@ -40,7 +43,7 @@ class Service:
             if scope["path"] == "/die":
                 os._exit(9)
             if scope["path"].startswith("/slow"):
-                print("slow", flush=True)
+                say("slow")
                 await asyncio.sleep(float(scope["path"].removeprefix("/slow")))
             text = f"{os.getpid()} {self.index} {self.word} {'draining' if self.draining else 'serving'}".encode()
             headers = [(b"content-length", b"%d" % len(text))]
@@ -51,7 +54,7 @@ class Service:
 
     async def drain(self, seconds):
         self.draining = True
-        print("draining", flush=True)
+        say("draining")
         for _ in range(int(seconds * 50)):
             if not self.busy:
                 return
@@ -64,10 +67,10 @@ class Service:
         self.word = "new"
 
     def close(self):
-        print("closed", self.index, flush=True)
+        say(f"closed {self.index}")
 
 workers, drain = int(sys.argv[1]), float(sys.argv[2])
-announce = lambda port: print("port", port, flush=True)
+announce = lambda port: say(f"port {port}")
 sys.exit(serve(Service, host="127.0.0.1", port=0, workers=workers, drain=drain, announce=announce))
 '''
 

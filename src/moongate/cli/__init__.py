@@ -35,7 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ConfigError as error:
         print(f"moongate: {error}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, EOFError):  # Ctrl-C, or Ctrl-D at a question
+        print(file=sys.stderr)
         return 130
     except BrokenPipeError:  # whoever read our output has gone: nothing more can be told
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

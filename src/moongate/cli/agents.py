@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,14 +58,12 @@ def codex(gate: Gate) -> Settings:
             f"base_url = {dumps_text(gate.base)}",
             'env_key = "MOONGATE_CLIENT_KEY"',
             'wire_api = "responses"',
-            "",
-            "[profiles.moongate]",
-            'model_provider = "moongate"',
-            f"model = {dumps_text(gate.model)}",
         ]
     )
     shell = (("MOONGATE_CLIENT_KEY", gate.key),)
-    return Settings("Codex", Path("~/.codex/config.toml"), toml=toml, shell=shell, start="codex --profile moongate")
+    # Where profiles live has changed between versions of Codex; flags work in all of them.
+    start = f"codex -c model_provider=moongate -m {shlex.quote(gate.model)}"
+    return Settings("Codex", Path("~/.codex/config.toml"), toml=toml, shell=shell, start=start)
 
 
 def opencode(gate: Gate) -> Settings:
@@ -78,12 +77,20 @@ def opencode(gate: Gate) -> Settings:
         "OpenCode",
         Path("~/.config/opencode/opencode.json"),
         json={"$schema": "https://opencode.ai/config.json", "provider": {"moongate": provider}},
-        start=f"opencode run -m moongate/{gate.model}",
+        start=f"opencode -m moongate/{gate.model}",
     )
 
 
 def kimi_cli(gate: Gate) -> Settings:
-    toml = "\n".join(
+    return Settings("kimi-cli", Path("~/.kimi/config.toml"), toml=_kimi(gate), start="kimi -m moongate")
+
+
+def kimi_code(gate: Gate) -> Settings:
+    return Settings("Kimi Code", Path("~/.kimi-code/config.toml"), toml=_kimi(gate), start="kimi -m moongate")
+
+
+def _kimi(gate: Gate) -> str:
+    return "\n".join(
         [
             "[providers.moongate]",
             'type = "kimi"',
@@ -96,7 +103,6 @@ def kimi_cli(gate: Gate) -> Settings:
             "max_context_size = 262144",
         ]
     )
-    return Settings("Kimi Code", Path("~/.kimi/config.toml"), toml=toml, start="kimi -m moongate")
 
 
 def cline(gate: Gate) -> Settings:
@@ -122,6 +128,7 @@ AGENTS: Final[dict[str, Callable[[Gate], Settings]]] = {
     "claude-code": claude_code,
     "codex": codex,
     "opencode": opencode,
+    "kimi-code": kimi_code,
     "kimi-cli": kimi_cli,
     "cline": cline,
     "qwen-code": qwen_code,

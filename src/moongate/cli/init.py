@@ -86,7 +86,10 @@ def write_new(path: Path, text: str, *, force: bool) -> None:
     """All of the file or nothing of it, readable by its owner alone: it may hold a key."""
     if path.exists() and not force:
         raise ConfigError("is there already (--force overwrites it)", path=str(path))
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    try:
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    except OSError as error:
+        raise ConfigError(f"cannot be written: {error.strerror}", path=str(path)) from None
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from moongate.errors import ConfigError
 from moongate.sim import listed_models, main
 
 
@@ -18,5 +19,7 @@ def run(options: argparse.Namespace) -> int:
     if options.models:
         print("\n".join(listed_models()))
         return 0
+    if not 0 <= options.port <= 65535:
+        raise ConfigError(f"expected 0 … 65535, found {options.port}", path="--port")
     main(options.host, options.port, options.play)
     return 0

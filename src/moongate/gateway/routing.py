@@ -1,7 +1,8 @@
 """Which target a model name means.
 
 `provider,model`, `provider/model`, the bare name or alias if only one provider has it, the `aliases` of the
-configuration (exact names, then patterns in their order), then `default`. Everything but a pattern is one lookup.
+configuration (exact names, then patterns in their order), then `default`, unless a provider was named. Everything but a
+pattern is one lookup.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ class Routes:
         self._remembered: dict[str, Route | None] = {}
         self._default: Route | None = None
         self._aliases: list[str] = []
+        self._providers = tuple(source.name for source in config.sources)
         pairs = [(source, model) for source in config.sources for model in source.models]
         self._name_models(pairs)
         self._add_fallbacks(pairs)
@@ -61,11 +63,15 @@ class Routes:
                 return route
         elif model is not None:
             raise BadRequest("must be a text", path="model")
-        if self._default is not None:
+        if self._default is not None and not self._names_a_provider(model):
             return self._default
         if not model:
             raise BadRequest("is missing", path="model")
         raise self._unknown(model)
+
+    def _names_a_provider(self, model: str | None) -> bool:
+        """Who says which provider means it: another model would be a surprise."""
+        return model is not None and any(model.startswith((f"{each},", f"{each}/")) for each in self._providers)
 
     def listed(self) -> list[tuple[str, Route]]:
         """Names for `GET /v1/models`: one per model, the shortest that is its own, then the aliases."""
