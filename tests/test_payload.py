@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moongate.payload import dumps, dumps_text, loads, object_of
+from moongate.payload import dumps, dumps_sorted, dumps_text, loads, object_of
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -45,3 +45,10 @@ def test_an_object_or_nothing() -> None:
     assert object_of('{"a":1}') == {"a": 1}
     assert object_of("[1]") is None
     assert object_of("oops") is None
+
+
+def test_equal_values_give_equal_bytes() -> None:
+    assert dumps_sorted({"b": 1, "a": {"d": 2, "c": 3}}) == b'{"a":{"c":3,"d":2},"b":1}'
+    assert dumps_sorted({"b": 2**70, "a": "\ud83d"}) == b'{"a":"\\ud83d","b":1180591620717411303424}'
+    deep = loads('{"k":[' * 500 + "1" + "]}" * 500)
+    assert dumps_sorted(deep) == dumps(deep)

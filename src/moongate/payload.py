@@ -51,7 +51,10 @@ def dumps_sorted(value: Any) -> bytes:
     try:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     except TypeError:
-        return json.dumps(value, separators=(",", ":"), sort_keys=True).encode("ascii")
+        try:
+            return json.dumps(value, separators=(",", ":"), sort_keys=True).encode("ascii")
+        except RecursionError:  # nobody nests so deep twice in another order
+            return dumps(value)
 
 
 class _Written(str):

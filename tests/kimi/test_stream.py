@@ -225,3 +225,7 @@ def test_text_is_plain_unless_a_marker_may_be_in_it() -> None:
     odd = choice_of({"toolTokens": {"callBegin": "é"}})
     odd.feed(said({"content": "a"}))
     assert not odd.plain("content", b"b")
+
+
+def test_a_text_chunk_that_says_nothing_leaves_as_it_came() -> None:
+    assert choice_of(PARSING).say("content", "") is None
