@@ -319,5 +319,6 @@ def test_a_mistake_of_ours_is_told_without_a_trace(
     assert "bug" not in reply.body.decode()
     told = capfd.readouterr().err
     assert reply.headers["x-request-id"] in told
-    assert "RuntimeError: a bug with [secret]" in told
+    assert "RuntimeError at " in told
+    assert ": a bug with [secret]" in told
     assert "Traceback" not in told

@@ -44,12 +44,12 @@ def ask(gateway: RunningGateway, model: str = "m", *, stream: bool = False) -> R
     return post(gateway.root + PATH, ASK | {"model": model, "stream": stream}, key=KEY)
 
 
-def waiting(gateway: RunningGateway) -> socket.socket:
+def waiting(gateway: RunningGateway, key: str = KEY) -> socket.socket:
     """A request that is in flight until the socket is closed."""
     host, port = gateway.root.removeprefix("http://").split(":")
     client = socket.create_connection((host, int(port)), timeout=PATIENCE)
     body = json.dumps(ASK | {"model": "m"}).encode()
-    head = f"POST {PATH} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {KEY}\r\ncontent-length: {len(body)}\r\n\r\n"
+    head = f"POST {PATH} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {key}\r\ncontent-length: {len(body)}\r\n\r\n"
     client.sendall(head.encode() + body)
     return client
 
@@ -91,6 +91,28 @@ def test_a_client_key_has_its_own_limits(first: Scripted) -> None:
         assert [reply.status for reply in replies] == [200, 200, 429]
         assert replies[2].json()["error"]["type"] == "rate_limit_error"
         assert 1 <= int(replies[2].headers["retry-after"]) <= 30
+
+
+def test_counting_tokens_is_limited_like_a_conversation(first: Scripted) -> None:
+    keys = [{"key": KEY, "concurrency": 1}, {"key": "other-client-key"}, {"key": "third-client-key", "rate": 1}]
+    first.play = forever
+    with run_gateway({"providers": [provider("a", first)], "api_keys": keys, "limits": {"in_flight": 2}}) as gateway:
+
+        def count(key: str) -> Reply:
+            return post(f"{gateway.root}/v1/messages/count_tokens", ASK | {"model": "m"}, key=key)
+
+        with contextlib.closing(waiting(gateway)):
+            until(lambda: len(first.seen) == 1)
+            assert count(KEY).status == 429
+            assert count("other-client-key").status == 200
+            with contextlib.closing(waiting(gateway, "other-client-key")):
+                until(lambda: len(first.seen) == 2)
+                reply = count("other-client-key")
+                assert (reply.status, reply.headers["retry-after"]) == (503, "1")
+        until(lambda: not gateway.app.visits)
+        assert [count("third-client-key").status for _ in range(2)] == [200, 429]
+        assert count(KEY).status == 200
+        assert "moongate_requests_in_flight 0\n" in get(gateway.root + "/metrics", key=KEY).body.decode()
 
 
 @pytest.mark.parametrize("stream", [True, False])

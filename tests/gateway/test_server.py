@@ -42,6 +42,11 @@ class Service:
         try:
             if scope["path"] == "/die":
                 os._exit(9)
+            if scope["path"] == "/later":
+                asyncio.get_running_loop().call_soon(int, "a secret")
+                await asyncio.sleep(0)
+            if scope["path"] == "/raise":
+                raise ValueError("a secret")
             if scope["path"].startswith("/slow"):
                 say("slow")
                 await asyncio.sleep(float(scope["path"].removeprefix("/slow")))
@@ -210,7 +215,23 @@ def test_reload(tmp_path: Path, workers: int) -> None:
         wait_for("reloaded", lambda: all(server.get("/pid")[2] == "new" for _ in range(10)))
         server.signal(signal.SIGTERM)
         code, _, err = server.finished()
-        assert (code, err) == (0, "moongate: not reloaded: the file is bad\n" * workers)
+        lines = err.splitlines()
+        assert (code, len(lines)) == (0, workers)
+        assert all(line.startswith("moongate: not reloaded: ValueError at ") for line in lines)
+
+
+def test_what_fails_outside_a_request_is_told_in_one_line_without_its_words(tmp_path: Path) -> None:
+    with running(tmp_path, 1) as server:
+        server.get("/later")
+        server.get("/raise")
+        server.signal(signal.SIGTERM)
+        code, _, err = server.finished()
+    assert code == 0
+    lines = err.splitlines()
+    assert [line.partition(" at ")[0] for line in lines] == [
+        "moongate: mistake in the event loop: ValueError",
+        "the application failed: ValueError",
+    ], err
 
 
 def test_both_workers_serve(tmp_path: Path) -> None:

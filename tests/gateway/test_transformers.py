@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 
 from moongate.errors import ConfigError
 from moongate.gateway.config.jsonc import Document
+from moongate.gateway.config.load import parse_config
 from moongate.gateway.config.settings import CustomTransformer
 from moongate.gateway.config.shapes import Place
 from moongate.gateway.config.steps import Step
@@ -140,3 +142,25 @@ def test_an_option_error_of_a_custom_one_has_its_place(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         begun(Transformers.load([custom("t.py:T")], tmp_path), "X")
     assert str(caught.value) == "c.json:1: transformers.X: no good"
+
+
+def test_what_a_stranger_quotes_is_not_told(tmp_path: Path) -> None:
+    """Keys of the configuration, wherever they come from, do not leave with the words of somebody else's exception."""
+    (tmp_path / "key.txt").write_text("sk-from-a-file-1234\n")
+    (tmp_path / "t.py").write_text(
+        "from moongate import BaseTransformer\n"
+        "class T(BaseTransformer):\n"
+        "    def __init__(self):\n"
+        "        raise ValueError('sk-from-a-file-1234 sk-literal-1234 sk-of-the-environment client-key-1 b')\n"
+    )
+    provider = {
+        "name": "p",
+        "api_base_url": "http://127.0.0.1:1/v1",
+        "api_key": ["file:key.txt", "sk-literal-1234", {"key": "$KEY", "concurrency": 2}],
+        "models": ["m"],
+        "transformer": {"use": ["T"]},
+    }
+    given = {"providers": [provider], "api_keys": ["client-key-1"], "transformers": [{"path": "t.py", "name": "T"}]}
+    with pytest.raises(ConfigError) as caught:
+        parse_config(json.dumps(given), "config.json", tmp_path, {"KEY": "sk-of-the-environment"})
+    assert str(caught.value).endswith("cannot be built: ValueError: [secret] [secret] [secret] [secret] b")

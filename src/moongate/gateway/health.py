@@ -7,7 +7,7 @@ failed: 5 s, doubling to 60. When that is over, one request goes ahead as a prob
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from moongate.errors import TooManyRequests
@@ -96,7 +96,7 @@ class Health:
 class Key:
     """One of a provider's keys while the gateway runs."""
 
-    header: bytes  # the value of Authorization
+    header: bytes = field(repr=False)  # the value of Authorization
     concurrency: int = 0  # 0: no limit
     in_flight: int = 0
     until: float = 0.0  # cooling down

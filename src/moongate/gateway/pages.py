@@ -126,3 +126,5 @@ PAGES: Final[Mapping[str, Page]] = {
     "/metrics": metrics,
     "/v1/messages/count_tokens": count_tokens,
 }
+# These read a body as large as a conversation's, so they count as one for the limits.
+COSTLY_PAGES: Final = frozenset({"/v1/messages/count_tokens"})

@@ -17,6 +17,7 @@ from uvicorn.server import ServerState
 
 from moongate.gateway.bounds import Bounds
 from moongate.gateway.cycle import STATUS_LINE, Cycle
+from moongate.gateway.mistakes import kind_and_place
 from moongate.gateway.request_reader import Head, Known, RequestReader
 from moongate.net.deadlines import Alarm
 from moongate.payload import dumps
@@ -152,8 +153,8 @@ class Protocol(asyncio.Protocol):
         except asyncio.CancelledError:
             refusal = (503, "The server is going down", "overloaded_error")
             raise
-        except Exception:  # any application may run here, and its mistake ends its own request only
-            log.exception("the application failed")
+        except Exception as error:  # any application may run here, and its mistake ends its own request only
+            log.error("the application failed: %s", kind_and_place(error))
         finally:
             self._state.tasks.discard(cast("asyncio.Task[None]", cycle.task))
             cycle.task = None

@@ -20,6 +20,7 @@ from typing import Any, Final, Protocol, cast
 import uvicorn
 
 from moongate.gateway.bounds import Bounds
+from moongate.gateway.mistakes import kind_and_place
 from moongate.gateway.protocol import Protocol as Connection
 from moongate.gateway.resources import claim, give_back
 from moongate.gateway.workers import FORCE, listen_to_signals, say, supervise
@@ -146,9 +147,10 @@ class Server(uvicorn.Server):
         try:
             self._service.reload()
         except Exception as error:  # the old configuration goes on serving
-            say(f"not reloaded: {error}")
+            say(f"not reloaded: {kind_and_place(error)}")
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        asyncio.get_running_loop().set_exception_handler(_tell)
         await super().startup(sockets)
         gc.collect()
         gc.freeze()  # what is here now stays: no need to look at it again and again, in the midst of requests
@@ -186,3 +188,11 @@ class Server(uvicorn.Server):
         for task in (self._draining, forced):
             task.cancel()
         await asyncio.gather(self._draining, forced, return_exceptions=True)
+
+
+def _tell(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """What fails in a callback: asyncio would print a stack trace, and whatever the exception says."""
+    error = context.get("exception")
+    # The message beside an exception shows the callback, with whatever its object shows of itself.
+    what = kind_and_place(error) if isinstance(error, BaseException) else context["message"]
+    say(f"mistake in the event loop: {what}")

@@ -14,8 +14,9 @@ from moongate.gateway.access_log import Entry
 from moongate.gateway.account import account
 from moongate.gateway.auth import Client
 from moongate.gateway.fronts import FRONTS
+from moongate.gateway.mistakes import told
 from moongate.gateway.outlet import MAX_COPY, Copying, HeaderList, Outlet, Receive, Scope
-from moongate.gateway.pages import OPEN_PAGES, PAGES, Ask, Page, one_model
+from moongate.gateway.pages import COSTLY_PAGES, OPEN_PAGES, PAGES, Ask, Page, one_model
 from moongate.gateway.refusals import clamped, should_retry
 from moongate.gateway.turn import JSON_TYPE, STREAM_HEAD, Turn
 from moongate.payload import dumps
@@ -112,28 +113,39 @@ class Visit:
             page = one_model(path.removeprefix("/v1/models/"))
         if page is None:
             raise NotFound(f"There is nothing at {path[:200]!r}", code="no_such_path")
-        await self._page(page, method)
+        if path not in COSTLY_PAGES or self.client is None:
+            await self._page(page, method)
+            return
+        self._enter(self.client)
+        try:
+            await self._page(page, method)
+        finally:
+            self._exit(self.client)
 
     async def _converse(self, front: Dialect, client: Client) -> None:
-        gateway = self.gateway
-        values, slot = gateway.metrics.values, gateway.metrics.in_flight
-        self._admit(values[slot])
-        client.enter(self.began)
-        values[slot] += 1
+        self._enter(client)
         try:
             self.asked = body = await self._body()
             self.outlet.on_disconnect(self._leave)
-            self.turn = Turn(self.state, front, self.outlet, self.head, self.id, gateway.pulse)
+            self.turn = Turn(self.state, front, self.outlet, self.head, self.id, self.gateway.pulse)
             await self.turn.run(body)
         finally:
-            values[slot] -= 1
-            client.leave()
+            self._exit(client)
 
-    def _admit(self, in_flight: int) -> None:
+    def _enter(self, client: Client) -> None:
+        """Take a place among the requests in flight, and one of the client's own. `_exit` must follow."""
+        metrics = self.gateway.metrics
         if self.gateway.draining:
             raise Overloaded("The gateway is going down", code="draining", retry_after=2)
-        if in_flight >= self.state.limits.in_flight:
+        if metrics.values[metrics.in_flight] >= self.state.limits.in_flight:
             raise Overloaded("Too many requests at the same time", code="overloaded", retry_after=1)
+        client.enter(self.began)
+        metrics.values[metrics.in_flight] += 1
+
+    def _exit(self, client: Client) -> None:
+        metrics = self.gateway.metrics
+        metrics.values[metrics.in_flight] -= 1
+        client.leave()
 
     async def _page(self, page: Page, method: str) -> None:
         body = await self._body() if method == "POST" else b""
@@ -182,12 +194,8 @@ class Visit:
 
     def _mistake(self, error: Exception) -> GatewayError:
         """Tell the operator what and where, in one line."""
-        trace = error.__traceback__
-        while trace is not None and trace.tb_next is not None:
-            trace = trace.tb_next
-        place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace is not None else "?"
-        text = " ".join(self.state.redactor.clean(f"{type(error).__name__}: {error}").split())
-        print(f"moongate: mistake in {self.id.decode()} at {place}: {text}", file=sys.stderr, flush=True)
+        text = told(error, self.state.redactor.clean)
+        print(f"moongate: mistake in {self.id.decode()}: {text}", file=sys.stderr, flush=True)
         return GatewayError("The gateway made a mistake; its log says more under this request's id", code="internal")
 
     def _refuse(self, error: GatewayError) -> None:
@@ -199,8 +207,8 @@ class Visit:
             self.outlet.finish()
             self.error = str(error)
             return
-        told = self.front.told(error)
-        self.status, self.error = told.status, str(error)
+        shown = self.front.told(error)
+        self.status, self.error = shown.status, str(error)
         streamed = turn.failed_stream(error) if turn is not None else None
         if streamed is not None:
             self._respond(200, [*STREAM_HEAD], streamed, len(streamed))
@@ -211,7 +219,7 @@ class Visit:
         if isinstance(error, MethodNotAllowed):
             headers.append((b"allow", b"GET, HEAD" if self.scope["method"] == "POST" else b"POST"))
         data = dumps(self.front.error(error))
-        self._respond(told.status, headers, b"" if self.scope["method"] == "HEAD" else data, len(data))
+        self._respond(shown.status, headers, b"" if self.scope["method"] == "HEAD" else data, len(data))
 
     def _cleaned(self, error: GatewayError) -> GatewayError:
         """The error without secrets: a provider may have quoted our key."""

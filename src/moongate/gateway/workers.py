@@ -7,9 +7,10 @@ import signal
 import sys
 import threading
 import time
-import traceback
 from collections.abc import Callable
 from typing import Final
+
+from moongate.gateway.mistakes import kind_and_place
 
 DRAIN: Final = signal.SIGTERM
 FORCE: Final = signal.SIGUSR2  # a second SIGTERM will not do: a service manager sends the first to us all
@@ -110,8 +111,8 @@ def _be_worker(work: Callable[[int], int], index: int, alive: int, lifeline: int
         os.close(lifeline)
         threading.Thread(target=_outlive_nobody, args=(alive,), daemon=True).start()
         code = work(index)
-    except BaseException:
-        traceback.print_exc()
+    except BaseException as error:  # nobody is above us; its words may hold a secret
+        say(f"worker {index} failed: {kind_and_place(error)}")
     finally:
         sys.stdout.flush()
         sys.stderr.flush()

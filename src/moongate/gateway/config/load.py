@@ -12,10 +12,11 @@ from typing import Any, Final
 from moongate.errors import ConfigError
 from moongate.gateway.config.endpoint import Endpoint, resolve_endpoint
 from moongate.gateway.config.jsonc import Document, parse
-from moongate.gateway.config.secrets import resolve_secret
+from moongate.gateway.config.secrets import named_secrets, resolve_secret
 from moongate.gateway.config.settings import SCHEMA_KEY, ClientKey, Model, Provider, ProviderKey, Settings
 from moongate.gateway.config.shapes import Place, Table, kind_of
 from moongate.gateway.config.steps import Step, chains_of
+from moongate.gateway.redaction import Redactor
 from moongate.gateway.transformers import Transformers
 
 MAX_FILE: Final = 4 << 20
@@ -79,6 +80,15 @@ def parse_config(
 ) -> Config:
     """The same for a text; relative paths in it start at `folder`."""
     document = parse(text, name)
+    try:
+        return _checked(document, folder, environment, file)
+    except ConfigError as error:
+        # Code that the configuration names may raise with anything in its words.
+        clean = Redactor(named_secrets(document.value, environment, folder)).clean
+        raise ConfigError(clean(error.message), path=clean(error.path)) from None
+
+
+def _checked(document: Document, folder: Path, environment: Mapping[str, str], file: Path | None) -> Config:
     settings = _settings(document)
     transformers = Transformers.load(settings.transformers, folder)
     _unique((provider.name, provider.at, "provider") for provider in settings.providers)

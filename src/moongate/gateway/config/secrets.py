@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from moongate.gateway.config.shapes import Place, nearest
 
 _VARIABLE: Final = re.compile(r"\$(?:\{([^}]*)\}|(\w+))")
+_SECRET_FIELDS: Final = frozenset({"api_key", "api_keys", "key", "headers"})
 _WIRE: Final = re.compile(r"[\x21-\x7e]+")
 
 
@@ -37,3 +39,29 @@ def _from_file(name: str, at: Place, folder: Path) -> str:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise at.error(f"the key file {name!r} cannot be read: {reason}") from None
+
+
+def named_secrets(value: Any, environment: Mapping[str, str], folder: Path) -> set[str]:
+    """Every secret that a document names, whether the rest of it is right or wrong."""
+    found = set()
+    for given in _given(value, secret=False):
+        if match := _VARIABLE.fullmatch(given):
+            found.add(environment.get(match[1] or match[2] or "", "").strip())
+        elif given.startswith("file:"):
+            with suppress(OSError, ValueError):
+                found.add((folder / Path(given.removeprefix("file:")).expanduser()).read_text(encoding="utf-8").strip())
+        else:
+            found.add(given)
+    return found
+
+
+def _given(value: Any, *, secret: bool) -> Iterator[str]:
+    if isinstance(value, str) and secret:
+        yield value
+    elif isinstance(value, list):
+        for each in value:
+            yield from _given(each, secret=secret)
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            # A key with a name and limits of its own is an object.
+            yield from _given(each, secret=name in _SECRET_FIELDS or (secret and "key" not in value))
