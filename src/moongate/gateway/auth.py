@@ -33,6 +33,13 @@ class Client:
         self._tokens = max(1.0, self._rate)
         self._last = 0.0
 
+    def become(self, other: Client) -> None:
+        """The same key with the name and the limits of `other`; what was used of them stays used."""
+        if other._rate != self._rate:
+            full = max(1.0, other._rate)
+            self._tokens = min(full, self._tokens) if self._rate else full
+        self.name, self._rate, self._concurrency = other.name, other._rate, other._concurrency
+
     def enter(self, now: float) -> None:
         """One more request at `now` (seconds). Raises TooManyRequests; if it returns, `leave` must follow."""
         if self._concurrency and self.in_flight >= self._concurrency:
@@ -74,6 +81,14 @@ class Doorkeeper:
         for number, key in enumerate(keys, 1):
             client = Client(key, number=number, workers=workers)
             self._clients[client.digest] = client
+
+    def inherit(self, old: Doorkeeper) -> None:
+        """Go on with the clients that were there before. Only before anybody is admitted."""
+        for digest, client in self._clients.items():
+            before = old._clients.get(digest)
+            if before is not None:
+                before.become(client)
+                self._clients[digest] = before
 
     def admit(self, head: Mapping[bytes, bytes]) -> Client:
         """The client that sent a request with these headers. Raises Unauthorized."""

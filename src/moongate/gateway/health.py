@@ -21,10 +21,10 @@ ENOUGH: Final = 10  # answers in the window before their share of failures means
 class Health:
     """Of one target."""
 
-    __slots__ = ("_bad", "_cooling", "_good", "_in_a_row", "_next_pane", "_pane", "_probing", "_rules", "_until")
+    __slots__ = ("_bad", "_cooling", "_good", "_in_a_row", "_next_pane", "_pane", "_probing", "_until", "rules")
 
     def __init__(self, rules: Retries) -> None:
-        self._rules = rules
+        self.rules = rules
         self._in_a_row = 0
         self._until = 0.0
         self._cooling = 0.0  # the length of the current or last cool-down, 0 if all is well
@@ -64,7 +64,7 @@ class Health:
         self._bad[self._pane % PANES] += 1
         if now < self._until or not self._is_ill():
             return False
-        self._cooling = min(self._cooling * 2 or self._rules.cool_down, self._rules.cool_down_most)
+        self._cooling = min(self._cooling * 2 or self.rules.cool_down, self.rules.cool_down_most)
         self._until = now + self._cooling
         return True
 
@@ -75,7 +75,7 @@ class Health:
     def _is_ill(self) -> bool:
         good, bad = sum(self._good), sum(self._bad)
         many = good + bad >= ENOUGH and bad > good
-        return bool(self._cooling) or self._in_a_row >= self._rules.failures or many
+        return bool(self._cooling) or self._in_a_row >= self.rules.failures or many
 
     def _forget(self) -> None:
         self._cooling = self._until = 0.0
@@ -114,6 +114,15 @@ class KeyRing:
     def __init__(self, keys: Sequence[ProviderKey]) -> None:
         self._keys = [Key.of(key) for key in keys] or [Key(b"")]
         self._next = 0
+
+    def inherit(self, old: KeyRing) -> None:
+        """Go on with the keys that were there before. Only while none is taken."""
+        known = {key.header: key for key in old._keys}
+        for index, key in enumerate(self._keys):
+            before = known.get(key.header)
+            if before is not None:
+                before.concurrency = key.concurrency
+                self._keys[index] = before
 
     def take(self, now: float) -> Key:
         """The next key that neither cools nor is busy; if all cool, the one ready first. `give_back` follows."""

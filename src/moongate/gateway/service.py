@@ -71,6 +71,7 @@ class Service:
         new = config.settings
         if (old.host, old.port, old.workers) != (new.host, new.port, new.workers):
             _say("host, port and workers change only with a restart")
+        state.inherit(gateway.state)
         gateway.replace(state)
         gateway.metrics.count("moongate_reloads_total", result="ok")
         _say("the configuration was reloaded")

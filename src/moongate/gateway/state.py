@@ -92,6 +92,7 @@ class Target:
     provider: str
     model: str
     chain: Chain
+    origin: Origin
     upstream: Upstream
     path: str
     heads: Mapping[bytes, tuple[tuple[bytes, bytes], ...]]  # by the key: what every request says
@@ -140,6 +141,22 @@ class State:
             found = self._plans[route.index] = targets, tuple(target.lane for target in targets)
         return found
 
+    def inherit(self, old: State) -> None:
+        """What has not changed goes on as it was: cool-downs, keys in use, what clients have used of their rate.
+
+        The objects themselves are taken over, so that requests in flight go on counting in the right place.
+        """
+        self.doorkeeper.inherit(old.doorkeeper)
+        before = {(target.provider, target.model): target for target in old.targets}
+        for target in self.targets:
+            known = before.get((target.provider, target.model))
+            if known is None or (known.origin, known.path) != (target.origin, target.path):
+                continue
+            target.lane.keys.inherit(known.lane.keys)
+            if known.heads == target.heads:
+                target.lane.health = known.lane.health
+                target.lane.health.rules = self.config.settings.retries
+
     def close(self, successor: State | None = None) -> None:
         """Close the upstreams that nobody uses any more."""
         kept = set(map(id, successor.upstreams.values())) if successor else set()
@@ -150,9 +167,9 @@ class State:
     def _targets(self, source: Source, open_upstreams: Mapping[tuple[Origin, int], Upstream]) -> list[Target]:
         provider = source.settings
         origin = Origin.parse(source.endpoint.origin, ca_file=provider.ca_file or None, proxy=provider.proxy or None)
-        place = (origin, self.limits.connections)
-        upstream = self.upstreams.get(place) or open_upstreams.get(place) or Client(origin, connections=place[1])
-        self.upstreams[place] = upstream
+        pool = (origin, self.limits.connections)
+        upstream = self.upstreams.get(pool) or open_upstreams.get(pool) or Client(origin, connections=pool[1])
+        self.upstreams[pool] = upstream
         keys = KeyRing(source.keys)
         common = ((b"Content-Type", b"application/json"), *_encoded(source.headers))
         heads = {key: (*common, (b"Authorization", key)) if key else common for key in keys.headers}
@@ -162,8 +179,8 @@ class State:
             chain = self.config.transformers.chain(source.chains[model.name], model.name, provider.api_base_url)
             lane = Lane(Health(self.config.settings.retries), keys, *self._counters(source.name, model.name))
             path = source.endpoint.path
-            target = Target(source.name, model.name, chain, upstream, path, heads, forwarded, lane, self.metrics)
-            targets.append(target)
+            place = (origin, upstream, path)
+            targets.append(Target(source.name, model.name, chain, *place, heads, forwarded, lane, self.metrics))
         return targets
 
     def _counters(self, provider: str, model: str) -> tuple[Callable[[], None], Callable[[str], None]]:
