@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moongate.payload import dumps, dumps_sorted, dumps_text, loads, object_of
+from moongate.payload import accepts, dumps, dumps_sorted, dumps_text, loads, object_of
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -27,6 +27,12 @@ def test_compact_and_in_utf_8() -> None:
 @pytest.mark.parametrize("text", ['"\\ud83d"', "123456789012345678901234567890", '{"a":-98765432109876543210}'])
 def test_what_one_library_refuses_the_other_takes(text: str) -> None:
     assert loads(dumps(loads(text))) == loads(text)
+
+
+def test_the_quick_reader_says_no_quickly() -> None:
+    assert accepts('{"a": [1]}')
+    assert not accepts('{"a": ')
+    assert not accepts('"\\ud83d"'), "JSON all the same"
 
 
 @pytest.mark.parametrize("text", ["", "{", "NaN", "[Infinity]", "-Infinity", "'a'", "[" * 100_000, b'"\xff"'])

@@ -30,6 +30,15 @@ def loads(data: bytes | str) -> Any:
             raise ValueError("nested too deeply") from None
 
 
+def accepts(text: str) -> bool:
+    """Does orjson read it? What it refuses may be JSON all the same (see above), and then it is quick to say no."""
+    try:
+        orjson.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
 def dumps(value: Any) -> bytes:
     """Compact JSON in UTF-8. What `loads` returned can always be written back."""
     try:

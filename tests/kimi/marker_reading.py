@@ -6,7 +6,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from moongate.kimi.pieces import CallArguments, CallClosed, CallOpened, Channel, Dropped, Parser, Piece, Text
+from moongate.kimi.pieces import (
+    CallArguments,
+    CallClosed,
+    CallOpened,
+    Channel,
+    Dropped,
+    Parser,
+    Piece,
+    Text,
+    WholeCalls,
+)
 
 CUTS = (1, 2, 3, 7)
 
@@ -47,6 +57,10 @@ class Heard:
                 case CallClosed(cut):
                     assert self.calls[-1].cut is None
                     self.calls[-1].cut = cut
+                case WholeCalls(calls):
+                    assert all(call.cut is not None for call in self.calls), "another call is open"
+                    self.calls += [Said(given, name, arguments, False) for given, name, arguments in calls]
+                    assert all(call.name and call.arguments for call in self.calls)
                 case Dropped(text, why):
                     self.dropped.append((text, why))
                 case _:

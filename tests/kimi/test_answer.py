@@ -5,7 +5,7 @@ from tests.kimi.answering import K2, K3, PARSING, begin, tool
 
 from moongate.kimi.k2 import K2Parser
 from moongate.kimi.k3 import K3Parser
-from moongate.kimi.pieces import CallArguments, CallClosed, CallOpened
+from moongate.kimi.pieces import WholeCalls
 
 
 @pytest.mark.parametrize(("model", "parser"), [(K2, K2Parser), (K3, K3Parser)])
@@ -20,7 +20,7 @@ def test_a_parser_knows_tools_by_the_names_that_were_sent() -> None:
     sent, parser = found.names.sent("21st.magic"), found.parser()
     assert parser is not None
     pieces = parser.feed("content", f"<|tool_call_begin|>{sent}<|tool_call_argument_begin|>{{}}<|tool_call_end|>")
-    assert pieces == [CallOpened(sent, sent), CallArguments("{}"), CallClosed()]
+    assert pieces == [WholeCalls([(sent, sent, "{}")])]
 
 
 def test_what_can_be_skipped_is_worked_out_once() -> None:
@@ -36,7 +36,7 @@ def test_markers_are_seen_once() -> None:
     assert found.tokens
     found.marker_seen("here", "<|x|>")
     assert not found.tokens
-    assert found.notes == [("markers_seen", "here", "<|x|>", None)]
+    assert list(found.notes) == [("markers_seen", "here", "<|x|>", None)]
     assert not begin(PARSING)._answer.tokens
 
 

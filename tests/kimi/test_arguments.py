@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from moongate.kimi.arguments import Arguments, Mender, repaired
+from moongate.kimi.arguments import Arguments, Mender, has_control, repaired, settled
 from moongate.kimi.json_scan import Shape
 from moongate.kimi.markers import K2Markers
 from moongate.kimi.options import K2_TOKENS
@@ -140,6 +140,23 @@ def test_behind_a_marker_nothing_becomes_json_any_more() -> None:
 @given(st.lists(st.text('{}":,\\ \n\tab\x01', max_size=4), max_size=8), st.booleans())
 def test_any_cut_says_the_same(pieces: list[str], mend: bool) -> None:
     assert "".join(said(*pieces, mend=mend)) == "".join(said("".join(pieces), mend=mend))
+
+
+@settings(max_examples=500, deadline=None, derandomize=True)
+@given(st.text('{}[]":,\\ \n\tab\x011\ud800', max_size=16), st.booleans())
+@example('"{\\"a\\": \\"\ud800\\"}"', True)
+@example('"\ud800"', True)
+def test_in_one_piece_they_are_the_same(text: str, mend: bool) -> None:
+    arguments = Arguments(mend)
+    leaves, shape = arguments.feed(text), arguments.verdict()
+    found, scanner = settled(text, mend)
+    assert found == leaves + arguments.close()
+    assert (scanner is not None) == (shape is Shape.OPEN)
+
+
+def test_control_characters_are_found() -> None:
+    assert has_control("a\x1f")
+    assert not has_control("a b\x7f")
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)

@@ -53,7 +53,7 @@ def test_only_the_wrong_field_of_a_first_delta_changes() -> None:
     calls, answer = calls_of()
     entry = delta(0, "call_1", "bash", "", type="function", extra=1)
     assert calls.deltas([entry]) == [{**entry, "id": "functions.bash:0"}]
-    assert answer.notes == [("id", "choices[0].message.tool_calls[0].id", "call_1", "functions.bash:0")]
+    assert list(answer.notes) == [("id", "choices[0].message.tool_calls[0].id", "call_1", "functions.bash:0")]
 
 
 def test_an_id_and_a_type_that_are_missing_are_made_in_the_first_delta() -> None:
@@ -103,7 +103,7 @@ def test_a_call_whose_name_never_comes_leaves_at_the_end() -> None:
 
 
 def test_calls_without_arguments_get_an_object_at_the_end() -> None:
-    calls, answer = calls_of()
+    calls, answer = calls_of({"assembleToolDeltas": True})
     for at, arguments in enumerate((None, "", "{ }")):
         calls.deltas([delta(at, f"functions.bash:{at}", "bash", arguments, type="function")])
     assert calls.unfinished() == [{"index": at, "function": {"arguments": "{}"}} for at in (0, 1)]
@@ -289,7 +289,27 @@ def test_calls_read_from_markers_claim_their_ids_and_places() -> None:
         (0, "functions.bash:0", "bash"),
         (1, "functions.bash:1", "bash"),
     ]
-    assert kinds(answer) == ["markers_parsed", "markers_parsed"]
+    assert calls.opened([("", "time", "{}"), ("functions.bash:9", "bash", '{"a":1}')]) == [
+        (2, "functions.time:2", "time", "{}"),
+        (3, "functions.bash:9", "bash", '{"a":1}'),
+    ]
+    assert calls.open("", "bash").index == 4
+    assert [(note.kind, note.where) for note in answer.notes] == [
+        ("markers_parsed", f"choices[0].message.tool_calls[{at}]") for at in range(5)
+    ]
+    assert calls.all == []
+
+
+def test_they_are_kept_where_they_are_assembled() -> None:
+    calls, _ = calls_of({**PARSING, "assembleToolDeltas": True})
+    calls.open("", "bash").parts.append("{")
+    told = [(1, "functions.bash:7", "bash", "{}"), (2, "functions.time:8", "time", "[]")]
+    assert calls.opened([("functions.bash:7", "bash", "{}"), ("", "time", "[]")]) == told
+    assert [each.told() for each in calls.all] == [
+        call("functions.bash:0", "bash", "{"),
+        call("functions.bash:7", "bash", "{}"),
+        call("functions.time:8", "time", "[]"),
+    ]
 
 
 def test_a_grammar_without_ids_gets_some_even_with_section_3_off() -> None:

@@ -8,7 +8,7 @@ from tests.kimi.answering import PARSING, begin, call
 
 from moongate.kimi.calls import Call
 from moongate.kimi.choice import ChoiceState, Told, merged
-from moongate.kimi.pieces import CallArguments, CallClosed, CallOpened, Dropped, Piece, Text
+from moongate.kimi.pieces import CallArguments, CallClosed, CallOpened, Dropped, Piece, Text, WholeCalls
 
 Row = dict[str, Any]
 
@@ -18,7 +18,11 @@ def state_of(options: Row | None = None) -> ChoiceState:
 
 
 def spelt(told: list[Told]) -> list[Any]:
-    return [each.text if isinstance(each, Text) else (each.id if isinstance(each, Call) else each[1]) for each in told]
+    return [
+        each.text if isinstance(each, Text) else each.id if isinstance(each, Call) else each[1]
+        for each in told
+        if not isinstance(each, list)
+    ]
 
 
 def kinds(state: ChoiceState) -> list[str]:
@@ -69,7 +73,6 @@ def test_pieces_become_text_calls_and_arguments() -> None:
     assert spelt(state.told(opened)) == ["a", "functions.bash:0"]
     assert spelt(state.told([CallArguments("{")])) == ["{"]
     assert spelt(state.told([CallArguments("}"), CallClosed(), Dropped("<x>", "why")])) == ["}"]
-    assert state.calls.all[0].arguments == "{}"
     assert not state.cut
     assert kinds(state) == ["markers_parsed", "markers_parsed"]
     state.told([CallOpened("", "bash"), CallClosed(cut=True)])
@@ -85,6 +88,24 @@ def test_a_call_that_may_have_come_natively_waits_for_its_end() -> None:
     assert kinds(state) == ["markers_parsed"]
     told = state.told([CallOpened("functions.bash:1", "bash"), CallArguments("{}"), CallClosed()])
     assert spelt(told) == ["functions.bash:1", "{}"]
+
+
+def test_whole_calls_are_told_at_once() -> None:
+    state = state_of(PARSING)
+    pieces: list[Piece] = [
+        WholeCalls([("functions.bash:0", "bash", "{}"), ("x", "read", '{"a":1}')]),
+        Text("content", "a"),
+    ]
+    told = state.told(pieces)
+    assert told[0] == [(0, "functions.bash:0", "bash", "{}"), (1, "functions.read:1", "read", '{"a":1}')]
+    assert spelt(told) == ["a"]
+
+
+def test_whole_calls_beside_native_ones_are_compared_one_by_one() -> None:
+    state = state_of(PARSING)
+    state.calls.whole([call("functions.bash:0", "bash", '{"a": 1}')])
+    told = state.told([WholeCalls([("functions.bash:0", "bash", '{"a":1}'), ("7", "read", "{}"), ("8", "bash", "{}")])])
+    assert spelt(told) == ["functions.read:1", "{}", "functions.bash:2", "{}"]
 
 
 def test_neighbours_of_the_same_text_are_joined() -> None:

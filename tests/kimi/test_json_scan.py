@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moongate.kimi.json_scan import JsonScanner, Shape, is_json
+from moongate.kimi.json_scan import JsonScanner, Shape, accepts, is_json
 
 
 def shape_of(*pieces: str) -> Shape:
@@ -63,6 +63,39 @@ def test_broken(text: str) -> None:
     assert shape_of(text) is Shape.BROKEN
     assert shape_of(*text, '"}]') is Shape.BROKEN, "it stays broken"
     assert not is_json(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "read", "was_whole"),
+    [
+        ('{"a": 1} <', 10, True),
+        ('"a"<b', 4, True),
+        ("12x", 3, True),
+        ("[1<2", 3, False),
+        ('{"a<b"', 6, False),
+        ('"a\n"', 3, False),
+        ("[1]]]", 5, False),
+        ("{]", 2, False),
+        ("", 0, False),
+    ],
+)
+def test_where_and_when_it_broke(text: str, read: int, was_whole: bool) -> None:
+    scanner = JsonScanner()
+    assert scanner.feed(text) == read
+    assert scanner.was_whole is was_whole
+
+
+def test_inside_a_string() -> None:
+    scanner = JsonScanner()
+    for text, inside in (("[", False), ('"a', True), ("\\", False), ('"', True), ('"', False)):
+        scanner.feed(text)
+        assert scanner.in_string is inside
+
+
+def test_json_at_first_sight() -> None:
+    assert all(map(accepts, ("{}", " [1] ", "12", '"a"', "true")))
+    assert not any(map(accepts, ("", "{", "[}", '"a', "x", '"\\ud800"')))
+    assert is_json('"\\ud800"')
 
 
 def test_depth_and_size_do_not_matter() -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from moongate.kimi.headers import read_header
-from moongate.kimi.k2_block import Block, Desk, Fate, bare_call, whole_call
-from moongate.kimi.markers import K2Markers
+from moongate.kimi.k2_block import Block, Desk, Fate, bare_call
 from moongate.kimi.offer import Offer, ToolKeys
-from moongate.kimi.options import K2_TOKENS, ToolTokens
-from moongate.kimi.pieces import CallArguments, CallClosed, CallOpened, Dropped, Text
+from moongate.kimi.options import K2_TOKENS
+from moongate.kimi.pieces import CallArguments, CallClosed, CallOpened, Dropped, Text, WholeCalls
 from moongate.kimi.visible import FORBIDDEN, Visible
 
 OFFER = Offer(
@@ -19,7 +18,6 @@ OFFER = Offer(
     }
 )
 NO_CALLS = Offer(OFFER.tools, calls_allowed=False)
-MARKERS = K2Markers.of(K2_TOKENS)
 ARGS, END = K2_TOKENS.arg_begin, K2_TOKENS.call_end
 
 
@@ -63,7 +61,7 @@ def test_a_late_call_leaves_when_its_keys_are_known() -> None:
     call.feed(' {"command": "ls"} ')
     assert at.visible.take() == []
     assert call.end(END)
-    assert at.visible.take() == [CallOpened("7", "bash"), CallArguments('{"command": "ls"}'), CallClosed()]
+    assert at.visible.take() == [WholeCalls([("7", "bash", '{"command": "ls"}')])]
 
 
 @pytest.mark.parametrize("arguments", [' {"x": 1} ', "[1]", '{"command": '])
@@ -78,7 +76,7 @@ def test_a_late_call_that_fits_no_tool_is_text(arguments: str) -> None:
 def test_a_late_call_without_arguments() -> None:
     at = desk()
     assert block("7", at).end(END)
-    assert at.visible.take() == [CallOpened("7", "time"), CallArguments("{}"), CallClosed()]
+    assert at.visible.take() == [WholeCalls([("7", "time", "{}")])]
 
 
 def test_text_is_shown_at_once() -> None:
@@ -122,7 +120,7 @@ def test_doubted_text_of_a_late_call() -> None:
     call.feed(f'{END}"}}')
     call.accept(f'{END}"}}')
     assert call.end(END)
-    assert at.visible.take()[1] == CallArguments(f'{{"command": "{END}"}}')
+    assert at.visible.take() == [WholeCalls([("7", "bash", f'{{"command": "{END}"}}')])]
 
 
 def test_doubted_text_is_gone_when_it_is_retracted() -> None:
@@ -133,16 +131,17 @@ def test_doubted_text_is_gone_when_it_is_retracted() -> None:
     call.feed(END)
     call.retract()
     call.end(END)
-    assert at.visible.take()[1:] == [CallArguments('{"a'), CallClosed()]
+    assert at.visible.take() == [WholeCalls([("bash:0", "bash", '{"a')])]
 
 
 @pytest.mark.parametrize(("arguments", "cut"), [('{"a": 1}', False), ('{"a', True), ("", False)])
 def test_at_the_end_of_the_text_a_call_may_be_cut(arguments: str, cut: bool) -> None:
     at = desk()
     call = block("bash:0", at)
+    at.visible.take()
     call.feed(arguments)
     call.end_of_text("<|tool")
-    assert at.visible.take()[1:] == [CallArguments(arguments or "{}"), CallClosed(cut)]
+    assert at.visible.take() == [CallArguments(arguments or "{}"), CallClosed(cut)]
 
 
 def test_at_the_end_of_the_text_a_piece_of_a_marker_is_shown_with_text() -> None:
@@ -169,44 +168,6 @@ def test_a_header_without_arguments(header: str, offer: Offer, made: bool) -> No
     assert bare_call(header, at) is made
     expected: list[object] = []
     if made:
-        expected = [CallOpened(header.strip(), "time"), CallArguments("{}"), CallClosed()]
+        expected = [WholeCalls([(header.strip(), "time", "{}")])]
         expected = expected if offer is OFFER else [Dropped(header, FORBIDDEN)]
     assert at.visible.take() == expected
-
-
-def read_whole(text: str, at: Desk, tokens: ToolTokens = K2_TOKENS) -> int | None:
-    return whole_call(text, 0, K2Markers.of(tokens), at)
-
-
-def test_a_plain_call_is_read_in_one_go() -> None:
-    at = desk()
-    text = f' bash:0 {ARGS} {{"command": "ls"}} {END}tail'
-    assert read_whole(text, at) == len(text) - 4
-    assert at.visible.take() == [CallOpened("bash:0", "bash"), CallArguments('{"command": "ls"}'), CallClosed()]
-
-
-def test_a_plain_call_without_arguments() -> None:
-    at = desk()
-    assert read_whole(f"bash:0{ARGS} {END}", at) is not None
-    assert at.visible.take()[1] == CallArguments("{}")
-
-
-@pytest.mark.parametrize(
-    ("text", "offer", "mend"),
-    [
-        (f"bash:0{ARGS}{{}}", OFFER, False),
-        (f'bash:0{ARGS}"<"{END}', OFFER, False),
-        (f"bash:0{ARGS}{{{END}", OFFER, False),
-        (f"warp{ARGS}{{}}{END}", OFFER, False),
-        (f"bash:0{ARGS}{{}}{END}", NO_CALLS, False),
-        (f'bash:0{ARGS}"{{}}"{END}', OFFER, True),
-    ],
-)
-def test_any_other_is_read_step_by_step(text: str, offer: Offer, mend: bool) -> None:
-    at = desk(offer, mend)
-    assert read_whole(text, at) is None
-    assert at.visible.take() == []
-
-
-def test_other_markers_are_read_step_by_step() -> None:
-    assert read_whole("bash:0[A]{}[/C]", desk(), ToolTokens("[T]", "[/T]", "[C]", "[/C]", "[A]")) is None

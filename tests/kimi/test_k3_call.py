@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.kimi.marker_reading import Heard
 
 from moongate.kimi.k3_call import K3Call
-from moongate.kimi.pieces import CallArguments, CallClosed, CallOpened, Dropped, Piece
+from moongate.kimi.pieces import Dropped
 from moongate.kimi.visible import Visible
 
 
@@ -25,13 +26,12 @@ class Talk:
 
     def end(self) -> str:
         self.call.end()
-        return self.arguments(CallClosed())
+        return self.arguments(cut=False)
 
-    def arguments(self, closed: Piece) -> str:
-        opened, *said, last = [piece for piece in self.visible.take() if not isinstance(piece, Dropped)]
-        assert opened == CallOpened("", "calc")
-        assert last == closed
-        return "".join(piece.text for piece in said if isinstance(piece, CallArguments))
+    def arguments(self, cut: bool) -> str:
+        (call,) = Heard().take(self.visible.take()).calls
+        assert (call.given, call.name, call.cut) == ("", "calc", cut)
+        return call.arguments
 
 
 def test_no_arguments() -> None:
@@ -114,7 +114,7 @@ def test_a_cut_argument_is_never_completed(attributes: dict[str, str], body: str
     talk.call.open("argument", attributes)
     talk.call.feed(body)
     talk.call.cut()
-    assert talk.arguments(CallClosed(cut=True)) == begun
+    assert talk.arguments(cut=True) == begun
 
 
 @pytest.mark.parametrize(("body", "cut"), [('{"a": 1}', False), ('{"a": ', True)])
@@ -123,4 +123,4 @@ def test_a_cut_json_child_may_be_complete(body: str, cut: bool) -> None:
     talk.call.open("json", {})
     talk.call.feed(body)
     talk.call.cut()
-    assert talk.arguments(CallClosed(cut)) == body.strip()
+    assert talk.arguments(cut) == body.strip()

@@ -16,7 +16,7 @@ from moongate.kimi.k2 import K2Parser
 from moongate.kimi.k3 import K3Parser
 from moongate.kimi.offer import Offer, ToolKeys
 from moongate.kimi.options import K2_TOKENS, ToolTokens
-from moongate.kimi.pieces import CallArguments, CallOpened, Channel, Parser, Text
+from moongate.kimi.pieces import CallArguments, CallOpened, Channel, Parser, Text, WholeCalls
 
 EXAMPLES = settings(max_examples=500)
 OFFER = Offer({"bash": ToolKeys(frozenset({"command"}), frozenset({"command"})), "time": ToolKeys(frozenset({"zone"}))})
@@ -141,6 +141,8 @@ def test_nothing_is_lost(text: str, channel: Channel) -> None:
             said.append(piece.text)
         elif isinstance(piece, CallOpened):
             said.append(piece.given)
+        elif isinstance(piece, WholeCalls):
+            said += [given + arguments for given, _, arguments in piece.calls]
     assert essence("".join(said)) == essence(text)
 
 

@@ -50,14 +50,30 @@ def test_made_once() -> None:
     assert K2Markers.of(ToolTokens()) is K2Markers.of(K2_TOKENS)
 
 
-def test_a_whole_plain_call_is_one_match() -> None:
-    pattern = K2Markers.of(K2_TOKENS).whole_call
+def test_a_whole_plain_block_is_one_match() -> None:
+    pattern = K2Markers.of(K2_TOKENS).block
     assert pattern is not None
     found = pattern.match("a:0<|tool_call_argument_begin|>{}<|tool_call_end|>")
     assert found is not None
     assert found.groups() == ("a:0", "{}")
     assert pattern.match("n" * 513 + "<|tool_call_argument_begin|>{}<|tool_call_end|>") is None
-    assert K2Markers.of(SQUARE).whole_call is None
+    bare = pattern.match("a:0<|tool_call_section_end|>")
+    assert bare is not None
+    assert (bare.groups(), bare.end()) == (("a:0", None), 3)
+    assert pattern.match("a:0<|tool_call_argument_begin|>{}<|im_end|>") is None
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        SQUARE,
+        ToolTokens(call_end="<e", section_end="<e>"),
+        ToolTokens(call_begin="<<"),
+        ToolTokens(arg_begin="<|tool_call_end|>"),
+    ],
+)
+def test_no_such_match_where_markers_may_hide_in_others(tokens: ToolTokens) -> None:
+    assert K2Markers.of(tokens).block is None
 
 
 def test_the_first_character_of_all() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 from tests.kimi.answering import CALL, PARSING, begin
 
+from moongate.chat.accumulate import Accumulator
 from moongate.chat.items import Chunk
 from moongate.chat.mould import Candidate, Mould, TemplateChunk, TextChunk
 from moongate.kimi.moulded import MouldedChoice
@@ -17,6 +19,13 @@ Row = dict[str, Any]
 
 def body(text: str, field: str) -> Row:
     return {"id": "c", "choices": [{"index": 0, "delta": {field: text}, "logprobs": None}], "usage": None}
+
+
+def assembled(payloads: Iterable[Row]) -> Row:
+    accumulator = Accumulator()
+    for payload in payloads:
+        accumulator.feed(payload)
+    return accumulator.completion()
 
 
 def start(field: str) -> tuple[MouldedChoice, StreamedChoice, Mould]:
@@ -41,6 +50,7 @@ def test_chunks_are_those_of_the_long_way(field: str) -> None:
         CALL.format("functions.bash:0", '{"a":1}'),
         "e",
         CALL.format("functions.bash:1", "{}") + "f",
+        CALL.format('functions."100 %":7', '{"é":"%d \\u0002"}') + CALL.format("functions.read:2", "{}"),
         "g",
     ]
     cut = [piece for text in texts for piece in (text[:9], text[9:20], text[20:])]  # some of them are empty
@@ -48,8 +58,8 @@ def test_chunks_are_those_of_the_long_way(field: str) -> None:
         payload = body(text, field)
         expected = [{**payload, "choices": [each]} for each in other.feed(payload["choices"][0])]
         found = moulded.feed(TextChunk(mould, text, Chunk.of(payload).encode()))
-        assert [each.payload for each in found] == expected
-        assert [each.encode() for each in found] == [Chunk.of(each).encode() for each in expected]
+        assert assembled(each.payload for each in found) == assembled(expected)
+        assert b"".join(each.encode() for each in found) == b"".join(Chunk.of(each).encode() for each in expected)
 
 
 def test_arguments_and_held_text_are_written_by_templates() -> None:
@@ -61,6 +71,13 @@ def test_arguments_and_held_text_are_written_by_templates() -> None:
     feed("x<")
     (held,) = feed("y")
     assert isinstance(held, TemplateChunk)
+    (whole,) = feed(CALL.format("functions.bash:7", "{}") + CALL.format("functions.read:8", "{}"))
+    entries = whole.payload["choices"][0]["delta"]["tool_calls"]
+    assert [(each["index"], each["id"], each["function"]["arguments"]) for each in entries] == [
+        (0, "functions.bash:7", "{}"),
+        (1, "functions.read:8", "{}"),
+    ]
+    assert whole.encode().count(b"data: ") == 4, "two events for each call"
     feed("<|tool_call_begin|>functions.bash:0<|tool_call_argument_begin|>{")
     (arguments,) = feed('"a')
     assert isinstance(arguments, TemplateChunk)

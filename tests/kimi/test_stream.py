@@ -186,9 +186,7 @@ def test_text_chunks_are_told_without_their_payload() -> None:
     assert choice.say("content", "<") == []
     assert choice.say("content", "b") == [Text("content", "<b")]
     assert choice.say("reasoning_content", "r") is None
-    marked = choice.say("content", CALL.format("functions.bash:0", "{}"))
-    assert marked is not None
-    assert len(marked) == 2
+    assert choice.say("content", CALL.format("functions.bash:0", "{}")) == [[(0, "functions.bash:0", "bash", "{}")]]
     watching = choice_of()
     assert watching.say("reasoning", "<|tool_call_begin|>") is None
     assert kinds(watching) == ["markers_seen"]

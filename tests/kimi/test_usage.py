@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from moongate.chat.contracts import Note
+from moongate.kimi.notes import Notes
 from moongate.kimi.usage import lift_usage
 
 CACHED = {"cached_tokens": 3}
@@ -12,7 +12,7 @@ LIFTED = {"cached_tokens": 3, "prompt_tokens_details": {"cached_tokens": 3}}
 
 
 def lifted(payload: dict[str, Any]) -> tuple[dict[str, Any], int]:
-    notes: list[Note] = []
+    notes = Notes()
     return lift_usage(payload, notes), len(notes)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moongate.kimi.pieces import CallArguments, CallClosed, CallOpened, Dropped, Text
+from moongate.kimi.pieces import CallArguments, CallClosed, CallOpened, Dropped, Text, WholeCalls
 from moongate.kimi.visible import STRAY, Visible
 
 
@@ -63,17 +63,48 @@ def test_calls_and_text_keep_their_order() -> None:
     visible.add(CallOpened("", "bash"))
     visible.argue("{")
     visible.argue("")
+    assert visible.take() == [Text("content", "a"), CallOpened("", "bash"), CallArguments("{")]
     visible.argue("}")
-    visible.add(CallClosed())
-    assert visible.take() == [Text("content", "a"), CallOpened("", "bash"), CallArguments("{}"), CallClosed()]
+    visible.close_call(cut=False)
+    visible.say(" b")
+    assert visible.take() == [CallArguments("}"), CallClosed(), Text("content", " b")]
 
 
-def test_a_whole_call_at_once() -> None:
+def test_a_call_that_begins_and_ends_at_once_is_a_whole_one() -> None:
+    visible = Visible("content")
+    for cut in (False, True):
+        visible.add(CallOpened("", "bash"))
+        visible.argue("{}")
+        visible.close_call(cut)
+    assert visible.take() == [
+        WholeCalls([("", "bash", "{}")]),
+        CallOpened("", "bash"),
+        CallArguments("{}"),
+        CallClosed(cut=True),
+    ]
+    visible.add(CallOpened("", "bash"))
+    visible.drop("end", "<end>")
+    visible.argue("{}")
+    visible.close_call(cut=False)
+    assert visible.take()[-1] == CallClosed()
+    visible.close_call(cut=False)
+    assert visible.take() == [CallClosed()]
+
+
+def test_whole_calls_at_once() -> None:
     visible = Visible("reasoning")
     visible.say("a")
-    visible.call("7", "bash", "{}")
+    visible.calls([("7", "bash", "{}")])
     visible.say(" ")
-    assert visible.take() == [Text("reasoning", "a"), CallOpened("7", "bash"), CallArguments("{}"), CallClosed()]
+    visible.calls([("8", "bash", "{}"), ("9", "time", "{}")])
+    visible.say("b")
+    visible.calls([("0", "bash", "{}")])
+    assert visible.take() == [
+        Text("reasoning", "a"),
+        WholeCalls([("7", "bash", "{}"), ("8", "bash", "{}"), ("9", "time", "{}")]),
+        Text("content", "b"),
+        WholeCalls([("0", "bash", "{}")]),
+    ]
     assert visible.channel == "content"
 
 

@@ -11,6 +11,7 @@ from moongate.kimi.family import ModelFacts
 from moongate.kimi.k2 import K2Parser
 from moongate.kimi.k3 import K3Parser
 from moongate.kimi.markers import K2Markers
+from moongate.kimi.notes import Notes
 from moongate.kimi.offer import Offer
 from moongate.kimi.options import KimiOptions
 from moongate.kimi.pieces import Parser
@@ -48,7 +49,7 @@ class Answer:
         self.ledger = prepared.ledger
         self.names = prepared.names
         self.offer = prepared.offer
-        self.notes = prepared.notes
+        self.notes = Notes(prepared.notes)
         self.tokens: tuple[str, ...] = () if options.manual_tool_parsing else tokens  # emptied when one was seen
         self.gate = gate
         self.renames = bool(prepared.names.renamed)

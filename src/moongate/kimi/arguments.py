@@ -6,14 +6,14 @@ import re
 from typing import Final
 
 from moongate import payload
-from moongate.kimi.json_scan import BROKEN, WHOLE, JsonScanner, Shape
+from moongate.kimi.json_scan import BROKEN, OPEN, WHOLE, JsonScanner, Shape, accepts
 from moongate.kimi.lexer import Lexer
 from moongate.kimi.markers import Marker
 
-_CONTROL: Final = re.compile(r"[\x00-\x1f]").search
-_TOKEN: Final = re.compile(r'\\.?|"|[\x00-\x1f]', re.DOTALL).sub
+has_control: Final = re.compile(r"[\x00-\x1f]").search
+_STRETCH: Final = re.compile(r'[^"\\]+|\\.?|"', re.DOTALL).sub
 _MAY_END: Final = frozenset('}]"0123456789el')  # what JSON may end with
-_ESCAPES: Final = {code: payload.dumps_text(chr(code))[1:-1] for code in range(0x20)}
+_ESCAPES: Final = {chr(code): payload.dumps_text(chr(code))[1:-1] for code in range(0x20)}
 
 
 class Mender:
@@ -30,23 +30,31 @@ class Mender:
         if self._escaped:  # whatever follows the backslash: a control character is no layout there
             first, text = text[:1], text[1:]
             self._escaped = False
-        if _CONTROL(text) is None and "\\" not in text:
+        if has_control(text) is None and "\\" not in text:
             self.in_string ^= text.count('"') % 2 == 1
         elif self.in_string and '"' not in text and "\\" not in text:
-            text = text.translate(_ESCAPES)
+            text = _escaped(text)
         else:
-            text = _TOKEN(self._mended, text)
+            text = _STRETCH(self._mended, text)
         return first + text
 
-    def _mended(self, token: re.Match[str]) -> str:
-        char = token[0]
-        if char == '"':
+    def _mended(self, stretch: re.Match[str]) -> str:
+        text = stretch[0]
+        if text == '"':
             self.in_string = not self.in_string
-        elif char == "\\":
+        elif text == "\\":
             self._escaped = True  # the text ends here
-        elif self.in_string and len(char) == 1:
-            return _ESCAPES[ord(char)]
-        return char
+        elif self.in_string and text[0] != "\\" and has_control(text) is not None:
+            return _escaped(text)
+        return text
+
+
+def _escaped(text: str) -> str:
+    """The text with its control characters escaped. A few steps, however many there are (`translate` is slow)."""
+    for char, escape in _ESCAPES.items():
+        if char in text:
+            text = text.replace(char, escape)
+    return text
 
 
 class Arguments:
@@ -107,7 +115,7 @@ class Arguments:
         if self._scanner is None:
             text = "".join(self._parts)
             self._parts = [text]
-            if text[-1] in _MAY_END and _loads(text):  # the usual case, and quicker than our own scanner
+            if text[-1] in _MAY_END and accepts(text):  # the usual case, and quicker than our own scanner
                 return BROKEN if self._noise else WHOLE
             self._scanner = JsonScanner()
             self._scanner.feed(text)
@@ -141,12 +149,20 @@ class Arguments:
         return mender.feed(text)
 
 
-def _loads(text: str) -> bool:
-    try:
-        payload.loads(text)
-    except ValueError:
-        return False
-    return True
+def settled(text: str, mend: bool) -> tuple[str, JsonScanner | None]:
+    """Arguments that came in one piece, as they leave; and the scanner that read them if they may still become JSON."""
+    text = text.strip()
+    if not text:
+        return "{}", None
+    if mend and text[0] in '{["' and has_control(text) is not None:
+        text = Mender().feed(text)
+    if accepts(text):
+        return (_unwrapped(text) if mend and text[0] == '"' else text), None
+    scanner = JsonScanner()
+    scanner.feed(text)
+    if scanner.shape is WHOLE and mend and text[0] == '"':
+        text = _unwrapped(text)
+    return text, scanner if scanner.shape is OPEN else None
 
 
 def _unwrapped(text: str) -> str:

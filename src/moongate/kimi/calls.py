@@ -5,12 +5,14 @@ from __future__ import annotations
 from operator import is_
 from typing import Any
 
-from moongate.chat.contracts import Note
 from moongate.chat.grouping import CallSlot, Grouping, arguments_text, call_index, function_of, text_of
 from moongate.kimi.answer import Answer
 from moongate.kimi.beside import NativeCalls
 from moongate.kimi.ids import Ledger, plain_tool_name
+from moongate.kimi.pieces import WholeCall
 from moongate.payload import JsonObject
+
+ToldCall = tuple[int, str, str, str]  # a whole call as the client sees it: index, id, name, arguments
 
 
 class Call(CallSlot):
@@ -28,22 +30,37 @@ class Call(CallSlot):
 
     def told(self) -> JsonObject:
         """The whole call."""
-        function = {"name": self.shown or self.name, "arguments": self.arguments}
-        return {"id": self.id or self.given, "type": "function", "function": function}
+        return call_object(self.id or self.given, self.shown or self.name, self.arguments)
+
+
+def call_object(id_: str, name: str, arguments: str) -> JsonObject:
+    return {"id": id_, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
 class Calls:
     """All calls of one choice, native ones and those read from markers."""
 
     __slots__ = (
-        *("_active", "_answer", "_choice", "_grouping", "_ledger", "_mends", "_native", "_next", "_only_ids"),
+        *(
+            "_active",
+            "_answer",
+            "_assembles",
+            "_choice",
+            "_grouping",
+            "_ledger",
+            "_mends",
+            "_native",
+            "_next",
+            "_only_ids",
+        ),
         *("_used", "all", "present"),
     )
 
     def __init__(self, answer: Answer, choice: int) -> None:
         self.present = False
-        self.all: list[Call] = []  # of a stream, in order of appearance
+        self.all: list[Call] = []  # of a stream, in order of appearance; only where they are assembled (section 7)
         self._answer = answer
+        self._assembles = answer.options.assemble_tool_deltas
         self._active = answer.ledger.active  # section 3 is on
         self._only_ids = answer.only_ids
         self._choice = choice
@@ -56,8 +73,7 @@ class Calls:
 
     def note(self, kind: str, call: int, member: str, before: Any, after: Any) -> None:
         """A note about one member of one call."""
-        where = f"choices[{self._choice}].message.tool_calls[{call}]{member}"
-        self._answer.notes.append(Note(kind, where, before, after))
+        self._answer.notes.about_call((kind, self._choice, call, member, before, after))
 
     # Streams
 
@@ -68,7 +84,7 @@ class Calls:
             self.present = True
             # Section 11 gives an index to calls without one, ids repaired or not.
             self._mends = answer.mends_calls or (answer.mends_shape and any(map(_lacks_index, entries)))
-        if not self._mends and not answer.options.assemble_tool_deltas:
+        if not self._mends and not self._assembles:
             return entries
         if self._grouping is None:
             self._grouping = Grouping(Call)
@@ -235,7 +251,8 @@ class Calls:
         self._used.add(index)
         if index >= self._next:
             self._next = index + 1
-        self.all.append(call)
+        if self._assembles:
+            self.all.append(call)
 
     # Markers
 
@@ -248,19 +265,47 @@ class Calls:
         """May a call of this name, read from markers, turn out to be one that came natively?"""
         return self._native is not None and self._native.has_name(self._answer.names.original(name))
 
+    @property
+    def beside(self) -> bool:
+        """Are there native calls, so that one read from markers has to be compared with them?"""
+        return self._native is not None
+
     def repeats(self, name: str, arguments: str) -> bool:
         return self._native is not None and self._native.has(self._answer.names.original(name), arguments)
 
     def open(self, given: str, name: str) -> Call:
-        """A call that was read from markers."""
-        self.present = True
+        """A call that was read from markers begins."""
+        ((index, final, shown, _),) = self.told([(given, name, "")])
         call = Call()
-        self._number(call, None)
-        call.shown = self._answer.names.original(name)
-        # A grammar without ids, and nobody to make them: a call without an id is of no use to a client.
-        call.id = self._claim(given, call.shown) or f"{call.shown}_{call.index}"
-        self.note("markers_parsed", call.index, "", given, call.id)
+        call.index, call.id, call.shown = index, final, shown
+        if self._assembles:
+            self.all.append(call)
         return call
+
+    def opened(self, calls: list[WholeCall]) -> list[ToldCall]:
+        """Whole calls that were read from markers."""
+        if not self._assembles:
+            return self.told(calls)
+        begun = [self.open(given, name) for given, name, _ in calls]
+        for call, (_, _, arguments) in zip(begun, calls, strict=True):
+            call.parts.append(arguments)
+        return [(call.index, call.id or "", call.shown, call.arguments) for call in begun]
+
+    def told(self, calls: list[WholeCall]) -> list[ToldCall]:
+        """What the client is told of calls that were read from markers: their places, ids and names."""
+        self.present = True
+        names, claim = self._answer.names if self._answer.renames else None, self._claim
+        note, choice = self._answer.notes.about_call, self._choice
+        told: list[ToldCall] = []
+        for index, (given, name, arguments) in enumerate(calls, self._next):
+            shown = name if names is None else names.original(name)
+            # A grammar without ids, and nobody to make them: a call without an id is of no use to a client.
+            final = claim(given, shown) or f"{shown}_{index}"
+            note(("markers_parsed", choice, index, "", given, final))
+            told.append((index, final, shown, arguments))
+        self._used.update(range(self._next, self._next + len(calls)))
+        self._next += len(calls)
+        return told
 
 
 def _is_usual(entry: JsonObject) -> bool:

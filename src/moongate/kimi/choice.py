@@ -7,16 +7,26 @@ from itertools import groupby
 from typing import Final, assert_never
 
 from moongate.kimi.answer import Answer
-from moongate.kimi.calls import Call, Calls
+from moongate.kimi.calls import Call, Calls, ToldCall
 from moongate.kimi.finish import judged
-from moongate.kimi.pieces import CallArguments, CallClosed, CallOpened, Channel, Dropped, Piece, Text
+from moongate.kimi.pieces import (
+    CallArguments,
+    CallClosed,
+    CallOpened,
+    Channel,
+    Dropped,
+    Piece,
+    Text,
+    WholeCall,
+    WholeCalls,
+)
 from moongate.kimi.watch import MarkerWatch
 from moongate.payload import JsonObject
 
 REASONING_FIELDS: Final = ("reasoning_content", "reasoning")
 TEXT_FIELDS: Final = frozenset(("content", *REASONING_FIELDS))
 
-Told = Text | Call | tuple[Call, str]  # text, a call that begins, arguments of a call
+Told = Text | Call | tuple[Call, str] | list[ToldCall]  # text, a call that begins, arguments of a call, whole calls
 
 
 class ChoiceState:
@@ -75,10 +85,10 @@ class ChoiceState:
                 told += self._say(piece.text)
             elif isinstance(piece, Text):
                 told.append(piece)
+            elif isinstance(piece, WholeCalls):
+                told += self._compared(piece.calls) if self.calls.beside else [self.calls.opened(piece.calls)]
             elif isinstance(piece, CallOpened):
-                self._open = _OpenCall(piece.given, piece.name)
-                if not self.calls.may_repeat(piece.name):
-                    told.append(self._begin(self._open))
+                told += self._opened(piece.given, piece.name)
             elif isinstance(piece, CallClosed):
                 self.cut = self.cut or piece.cut
                 told += self._close()
@@ -87,6 +97,17 @@ class ChoiceState:
             else:
                 assert_never(piece)
         return told
+
+    def _compared(self, calls: list[WholeCall]) -> list[Told]:
+        """Whole calls, each of which may be one that came natively."""
+        told: list[Told] = []
+        for given, name, arguments in calls:
+            told += (*self._opened(given, name), *self._say(arguments), *self._close())
+        return told
+
+    def _opened(self, given: str, name: str) -> tuple[Told, ...]:
+        self._open = _OpenCall(given, name)
+        return () if self.calls.may_repeat(name) else (self._begin(self._open),)
 
     def _begin(self, opened: _OpenCall) -> Call:
         opened.call = self.calls.open(opened.given, opened.name)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from moongate.kimi.offer import Offer
 
@@ -14,8 +13,7 @@ _SANITISED: Final = re.compile(r"functions_(.+)_[0-9]+", re.DOTALL).fullmatch
 _SQUEEZED: Final = re.compile(r"functions(.*[^0-9])([0-9]+)", re.DOTALL).fullmatch
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(NamedTuple):
     """`given` is the header's text. No name: it names nothing, unless `by_keys`, then the argument keys may tell."""
 
     given: str

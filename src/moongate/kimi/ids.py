@@ -25,11 +25,16 @@ class Ledger:
     "Before" means only what stands earlier, so old ids never change as a conversation grows.
     """
 
-    __slots__ = ("_before", "_count", "_highest", "_mine", "_options", "active", "names_tools")
+    __slots__ = (
+        *("_before", "_by_message", "_count", "_highest", "_mine", "_prefix", "_renumbers"),
+        *("active", "names_tools"),
+    )
 
     def __init__(self, options: KimiOptions, family: Family) -> None:
         self.active = options.repair_on_mismatch or options.id_normalization
-        self._options = options
+        self._prefix = f"{options.id_prefix}."
+        self._renumbers = options.id_normalization
+        self._by_message = options.counter_scope == "request"
         self.names_tools = family == "k2" or options.id_normalization  # ids bear the tool's name
         self._count = 0  # calls so far
         self._highest = -1  # highest good or made index so far
@@ -38,13 +43,14 @@ class Ledger:
 
     def begin_message(self) -> None:
         """An assistant message begins. With `counterScope: "request"` nothing before it counts."""
-        if self._options.counter_scope == "request":
+        if self._by_message:
             self._count, self._highest, self._before, self._mine = 0, -1, set(), set()
 
     def fork(self) -> Ledger:
         """A ledger that goes on from here on its own: one for each choice of an answer."""
         child = Ledger.__new__(Ledger)
-        child.active, child._options, child.names_tools = self.active, self._options, self.names_tools
+        child.active, child.names_tools = self.active, self.names_tools
+        child._prefix, child._renumbers, child._by_message = self._prefix, self._renumbers, self._by_message
         child._count, child._highest = self._count, self._highest
         if self._mine:
             self._before, self._mine = (self._before | self._mine if self._before else self._mine), set()
@@ -68,14 +74,16 @@ class Ledger:
         return text in self._mine or text in self._before
 
     def _k2_id(self, given: str, name: str) -> str:
-        head = f"{self._options.id_prefix}.{name}:"
-        if self._options.id_normalization:
+        head = f"{self._prefix}{name}:"
+        if self._renumbers:
             return f"{head}{self._count}"
-        if given.startswith(head):
-            index = given[len(head) :]
-            if len(index) <= MAX_INDEX_DIGITS and index.isascii() and index.isdigit() and not self._is_taken(given):
-                self._highest = max(self._highest, int(index))
-                return given
+        index = given[len(head) :]
+        numbered = index.isdigit() and index.isascii() and len(index) <= MAX_INDEX_DIGITS
+        if numbered and given.startswith(head) and given not in self._mine and given not in self._before:
+            number = int(index)
+            if number > self._highest:
+                self._highest = number
+            return given
         self._highest = max(self._count, self._highest + 1)
         return f"{head}{self._highest}"
 

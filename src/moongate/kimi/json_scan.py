@@ -53,6 +53,9 @@ _Row = Mapping[str, _At]
 _DIGITS: Final = "0123456789"
 _NUMBER_ENDS: Final = frozenset({_At.ZERO, _At.INTEGER, _At.FRACTION, _At.POWER})
 _PLAIN: Final = re.compile(r'[^"\\\x00-\x1f]*').match
+_OPENING: Final = re.compile(r"\[+").match
+_CLOSING: Final = re.compile(r"\]+").match
+_PAIRS: Final = {"{": "}", "[": "]", '"': '"'}
 
 
 def _row(*targets: tuple[Iterable[str], _At]) -> _Row:
@@ -100,24 +103,28 @@ _ROWS: Final[tuple[_Row, ...]] = (
 
 def is_json(text: str) -> bool:
     """Is it one JSON value, of any type? Depth and size of numbers do not matter."""
-    try:
-        payload.loads(text)
-    except ValueError:
-        scanner = JsonScanner()
-        scanner.feed(text)
-        return scanner.shape is WHOLE
-    return True
+    if accepts(text):
+        return True
+    scanner = JsonScanner()
+    scanner.feed(text)
+    return scanner.shape is WHOLE
+
+
+def accepts(text: str) -> bool:
+    """Is it JSON at first sight? If not, a scanner may still find that it is."""
+    return text != "" and _PAIRS.get(text[0], text[-1]) == text[-1] and payload.accepts(text)
 
 
 class JsonScanner:
     """`feed` text, ask for its `shape` at any time."""
 
-    __slots__ = ("_at", "_key", "_open")
+    __slots__ = ("_at", "_key", "_open", "was_whole")
 
     def __init__(self) -> None:
         self._at = _VALUE
-        self._open: list[str] = []  # the brackets that will close what is open
+        self._open = bytearray()  # the brackets that will close what is open
         self._key = False  # the string we are in is a key
+        self.was_whole = False  # BROKEN, but whole up to the character that broke it
 
     @property
     def shape(self) -> Shape:
@@ -125,7 +132,12 @@ class JsonScanner:
             return BROKEN
         return WHOLE if not self._open and (self._at is _NEXT or self._at in _NUMBER_ENDS) else OPEN
 
-    def feed(self, text: str) -> None:
+    @property
+    def in_string(self) -> bool:
+        return self._at is _STRING
+
+    def feed(self, text: str) -> int:
+        """Read on. How many characters were read: all of them, or up to and with the one that broke it."""
         pos, end, at, nested = 0, len(text), self._at, self._open
         while pos < end:
             if at is _STRING:
@@ -133,20 +145,33 @@ class JsonScanner:
                 if pos < end:
                     at = self._in_string(text[pos])
                     pos += 1
+                    if at is _NOWHERE:
+                        break
                 continue
             char = text[pos]
             pos += 1
             following = _ROWS[at].get(char, _NOWHERE)
             if following is _STRING and at < _ESCAPE:  # a string begins
                 self._key = at is _KEY or at is _FIRST_KEY
-            elif char in "{[" and following is not _NOWHERE:
-                nested.append("}" if char == "{" else "]")
-            elif char in "}],":
+            elif char == "[" and following is not _NOWHERE:
+                run = _OPENING(text, pos - 1).end()  # type: ignore[union-attr]  # it matches this one at least
+                nested += b"]" * (run - pos + 1)
+                pos = run
+            elif char == "{" and following is not _NOWHERE:
+                nested += b"}"
+            elif char == "]" and following is not _NOWHERE:
+                run = _CLOSING(text, pos - 1).end()  # type: ignore[union-attr]
+                following = self._close(b"]" * (run - pos + 1))
+                pos = run
+            elif char in "},":
                 following = self._after_value(char, following)
-            at = following
-            if at is _NOWHERE:
+            if following is _NOWHERE:
+                self.was_whole = not nested and (at is _NEXT or at in _NUMBER_ENDS)
+                at = following
                 break
+            at = following
         self._at = at
+        return pos
 
     def _in_string(self, char: str) -> _At:
         if char == '"':
@@ -154,9 +179,15 @@ class JsonScanner:
         return _ESCAPE if char == "\\" else _NOWHERE
 
     def _after_value(self, char: str, following: _At) -> _At:
-        """Behind a comma or a closing bracket, where the row allows them."""
+        """Behind a comma or a closing brace, where the row allows them."""
         if following is _NOWHERE or not self._open:
             return _NOWHERE
         if char == ",":
-            return _KEY if self._open[-1] == "}" else _VALUE
-        return _NEXT if self._open.pop() == char else _NOWHERE
+            return _KEY if self._open.endswith(b"}") else _VALUE
+        return self._close(b"}")
+
+    def _close(self, brackets: bytes) -> _At:
+        if not self._open.endswith(brackets):
+            return _NOWHERE
+        del self._open[-len(brackets) :]
+        return _NEXT

@@ -9,9 +9,8 @@ from moongate import payload
 from moongate.kimi.arguments import Arguments
 from moongate.kimi.headers import Header, read_header
 from moongate.kimi.json_scan import WHOLE
-from moongate.kimi.markers import K2Markers
 from moongate.kimi.offer import Offer
-from moongate.kimi.pieces import CallClosed, CallOpened, Dropped
+from moongate.kimi.pieces import CallOpened, Dropped
 from moongate.kimi.visible import FORBIDDEN, Visible
 
 
@@ -120,8 +119,7 @@ class Block:
 
     def _close(self, cut: bool) -> bool:
         self._visible.argue(self.arguments.close())
-        self._visible.add(CallClosed(cut))
-        self._visible.after()
+        self._visible.close_call(cut)
         return True
 
     def _named(self) -> bool:
@@ -131,7 +129,7 @@ class Block:
         name = None if arguments is None else self._desk.offer.only_fit(arguments.keys())
         if name is None:
             return False
-        self._visible.call(self._header.given, name, text)
+        self._visible.calls([(self._header.given, name, text)])
         return True
 
 
@@ -144,22 +142,6 @@ def bare_call(text: str, desk: Desk) -> bool:
             desk.visible.after()
         return bool(header.name)
     if header.name and desk.offer.has(header.name):
-        desk.visible.call(header.given, header.name, "{}")
+        desk.visible.calls([(header.given, header.name, "{}")])
         return True
     return False
-
-
-def whole_call(data: str, pos: int, markers: K2Markers, desk: Desk) -> int | None:
-    """A call that is all there and plain, read in one go: its end. None: read it step by step."""
-    call = None if markers.whole_call is None else markers.whole_call.match(data, pos)
-    if call is None or not desk.offer.calls_allowed:
-        return None
-    header, text = read_header(call[1], desk.offer), call[2].strip() or "{}"
-    if not header.name or (desk.mend and text[0] == '"'):
-        return None
-    try:
-        payload.loads(text)
-    except ValueError:
-        return None
-    desk.visible.call(header.given, header.name, text)
-    return call.end()

@@ -11,7 +11,8 @@ from typing import Final
 
 from moongate.kimi.headers import MAX_HEADER_CHARS, read_header
 from moongate.kimi.json_scan import BROKEN, OPEN
-from moongate.kimi.k2_block import CALL, Block, Desk, bare_call, whole_call
+from moongate.kimi.k2_block import CALL, Block, Desk, bare_call
+from moongate.kimi.k2_run import read_run
 from moongate.kimi.k2_table import (
     AFTER,
     ARGUMENTS,
@@ -133,10 +134,11 @@ class K2Lane:
             begin = match.end() - len(self._markers.tokens.call_begin)
             if begin > stop:  # a run of them: only the last one may have a header
                 visible.say(data[stop:begin])
-            if (end := whole_call(data, match.end(), self._markers, self._desk)) is not None:
-                self._state = AFTER
-                return end
+            run = read_run(data, begin, self._markers, self._desk)
             self._back = BEFORE if self._state is START else self._state
+            if run is not None:
+                self._state = AFTER if run.called else self._back
+                return run.end
             self._since = match.end()
         elif act is SHOW:
             visible.say(match.group())

@@ -7,7 +7,7 @@ from enum import Enum
 from moongate import payload
 from moongate.kimi.arguments import Arguments, Mender
 from moongate.kimi.json_scan import JsonScanner, Shape, is_json
-from moongate.kimi.pieces import CallClosed, CallOpened, Dropped
+from moongate.kimi.pieces import CallOpened, Dropped
 from moongate.kimi.visible import Visible
 
 
@@ -84,7 +84,7 @@ class K3Call:
         if self._name:
             if self._arguments is None:
                 self._visible.argue("}" if self._some else "{}")
-            self._visible.add(CallClosed())
+            self._visible.close_call(cut=False)
 
     def cut(self) -> None:
         """The text ends inside a body, or in the tag of another argument: nothing is completed."""
@@ -97,7 +97,7 @@ class K3Call:
             cut = self._arguments.verdict() is not Shape.WHOLE
             self._visible.argue(self._arguments.close())
         if self._name:
-            self._visible.add(CallClosed(cut))
+            self._visible.close_call(cut)
 
 
 def _value(text: str, mend: bool) -> str:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 from moongate.kimi.headers import MAX_HEADER_CHARS
@@ -45,7 +46,7 @@ class K2Markers:
     arguments: Lexer[Marker]  # the same and <|im_end|>, so that it can be cut behind a repaired value
     first: str | None  # the character that all of them begin with, if there is one
     pieces: frozenset[str]  # what a marker may begin with, tags left out
-    whole_call: re.Pattern[str] | None  # header, argBegin, arguments, callEnd with no other marker near: the usual case
+    block: re.Pattern[str] | None  # header, argBegin, arguments and their end with no other marker near: the usual case
 
     @classmethod
     def of(cls, tokens: ToolTokens) -> K2Markers:
@@ -74,12 +75,23 @@ def _markers(tokens: ToolTokens) -> K2Markers:
         arguments=Lexer({"<|im_end|>": Marker.TURN_END, **texts}),
         first=firsts.pop() if len(firsts) == 1 else None,
         pieces=frozenset(text[:end] for text in texts for end in range(1, len(text))),
-        whole_call=_whole_call(tokens) if all(text[0] == "<" for text in texts) else None,
+        block=_block(texts),
     )
 
 
-def _whole_call(tokens: ToolTokens) -> re.Pattern[str]:
-    return re.compile(f"([^<]{{0,{MAX_HEADER_CHARS}}}){re.escape(tokens.arg_begin)}([^<]*){re.escape(tokens.call_end)}")
+def _block(texts: dict[str, Marker]) -> re.Pattern[str] | None:
+    """What stands behind a callBegin if it is all there: header, arguments if there are any. callEnd is part of it."""
+    texts = dict(sorted(texts.items()))
+    nested = any(after.startswith(before) for before, after in pairwise(texts))
+    if nested or any(text.rfind("<") != 0 for text in texts) or ARG_BEGIN not in texts.values():
+        return None
+    ends, others = _any_of(texts, {CALL_END}), _any_of(texts, set(Marker) - {CALL_END, ARG_BEGIN})
+    header, arguments = f"([^<]{{0,{MAX_HEADER_CHARS}}}+)", f"(?:{_any_of(texts, {ARG_BEGIN})}([^<]*+))?"
+    return re.compile(f"{header}{arguments}(?:{ends}|(?={others}))")
+
+
+def _any_of(texts: dict[str, Marker], markers: set[Marker]) -> str:
+    return "(?:" + "|".join(re.escape(text) for text, marker in texts.items() if marker in markers) + ")"
 
 
 def _singular(text: str) -> str:

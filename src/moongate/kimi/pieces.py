@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 Channel = Literal["content", "reasoning"]
+WholeCall = tuple[str, str, str]  # given, name, arguments
 
 
 @dataclass(slots=True)
@@ -43,6 +44,13 @@ class CallClosed:
 
 
 @dataclass(slots=True)
+class WholeCalls:
+    """Calls that are all there, one after the other. Each: the id as the model wrote it, the name, the arguments."""
+
+    calls: list[WholeCall]
+
+
+@dataclass(slots=True)
 class Dropped:
     """Markup that was removed without a call: `why` goes into a note (`markers_parsed`)."""
 
@@ -50,7 +58,7 @@ class Dropped:
     why: str
 
 
-Piece = Text | CallOpened | CallArguments | CallClosed | Dropped
+Piece = Text | CallOpened | CallArguments | CallClosed | WholeCalls | Dropped
 
 
 class Parser(Protocol):

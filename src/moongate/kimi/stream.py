@@ -132,22 +132,23 @@ class StreamedChoice(ChoiceState):
 
     def _from_pieces(self, pieces: list[Piece], lead: JsonObject) -> list[JsonObject]:
         """The deltas that tell these pieces; `lead` goes with the first one."""
-        deltas = [self.delta(told) for told in self._remembered(self.told(pieces))]
+        deltas = [delta for told in self._remembered(self.told(pieces)) for delta in self.deltas(told)]
         if not any(lead.values()):
             return deltas
         if deltas and "tool_calls" not in deltas[0]:
             return [{**lead, **deltas[0]}, *deltas[1:]]
         return [lead, *deltas]
 
-    def delta(self, told: Told) -> JsonObject:
-        """The delta that tells it."""
+    def deltas(self, told: Told) -> list[JsonObject]:
+        """The deltas that tell it."""
         if isinstance(told, Text):
-            return dict.fromkeys(("content",) if told.channel == "content" else self.fields, told.text)
+            return [dict.fromkeys(("content",) if told.channel == "content" else self.fields, told.text)]
         if isinstance(told, Call):
-            function = {"name": told.shown, "arguments": ""}
-            return {"tool_calls": [{"index": told.index, "id": told.id, "type": "function", "function": function}]}
+            return [begin_delta(told.index, told.id or "", told.shown)]
+        if isinstance(told, list):
+            return [delta for call in told for delta in (begin_delta(*call[:3]), arguments_delta(call[0], call[3]))]
         call, text = told
-        return {"tool_calls": [{"index": call.index, "function": {"arguments": text}}]}
+        return [arguments_delta(call.index, text)]
 
     def _flush(self) -> list[JsonObject]:
         deltas = self._from_pieces(self.parser.close(), {}) if self.parser is not None else []
@@ -191,6 +192,17 @@ class StreamedChoice(ChoiceState):
         if not self.answer.options.assemble_tool_deltas or not self.calls.all:
             return {}
         return {"message": summary("".join(self._content), [call.told() for call in self.calls.all])}
+
+
+def begin_delta(index: int, id_: str, name: str) -> JsonObject:
+    """The delta that tells of a call (section 5.10)."""
+    function = {"name": name, "arguments": ""}
+    return {"tool_calls": [{"index": index, "id": id_, "type": "function", "function": function}]}
+
+
+def arguments_delta(index: int, text: str) -> JsonObject:
+    """The delta that goes on with it."""
+    return {"tool_calls": [{"index": index, "function": {"arguments": text}}]}
 
 
 def _is_same(pieces: list[Piece], channel: Channel, text: str) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from moongate.chat.contracts import Note
+from moongate.kimi.notes import Notes
 from moongate.payload import JsonObject
 
 
-def lift_usage(payload: JsonObject, notes: list[Note]) -> JsonObject:
+def lift_usage(payload: JsonObject, notes: Notes) -> JsonObject:
     """The answer or chunk with its usage at the top; the same object if there is nothing to do."""
     usage = payload.get("usage")
     if usage is None:

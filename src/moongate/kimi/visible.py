@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from moongate.kimi.pieces import CallArguments, CallClosed, CallOpened, Channel, Dropped, Piece, Text
+from moongate.kimi.pieces import (
+    CallArguments,
+    CallClosed,
+    CallOpened,
+    Channel,
+    Dropped,
+    Piece,
+    Text,
+    WholeCall,
+    WholeCalls,
+)
 
 # Why markup was removed.
 STRAY: Final = "a marker outside a call"
@@ -64,11 +74,27 @@ class Visible:
         self._flush()
         self._pieces.append(piece)
 
-    def call(self, given: str, name: str, arguments: str) -> None:
-        """A whole call at once."""
+    def calls(self, calls: list[WholeCall]) -> None:
+        """Whole calls at once."""
         self.after()
         self._flush()
-        self._pieces += (CallOpened(given, name), CallArguments(arguments), CallClosed())
+        last = self._pieces[-1] if self._pieces else None
+        if isinstance(last, WholeCalls):
+            last.calls += calls
+        else:
+            self._pieces.append(WholeCalls(calls))
+
+    def close_call(self, cut: bool) -> None:
+        """The open call ends. If it began since the last `take` it leaves as a whole one."""
+        self._flush()
+        pieces = self._pieces
+        opened, said = pieces[-2:] if len(pieces) > 1 else (None, None)
+        if isinstance(opened, CallOpened) and isinstance(said, CallArguments) and not cut:
+            del pieces[-2:]
+            self.calls([(opened.given, opened.name, said.text)])
+        else:
+            pieces.append(CallClosed(cut))
+            self.after()
 
     def drop(self, kind: object, markup: str) -> None:
         """Stray markup leaves nothing but, the first time that its kind comes, a word on it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from moongate.kimi.answer import Answer
-from moongate.kimi.calls import Call
+from moongate.kimi.calls import Call, ToldCall, call_object
 from moongate.kimi.choice import REASONING_FIELDS, ChoiceState
 from moongate.kimi.pieces import Channel, Piece, Text
 from moongate.payload import JsonObject
@@ -45,12 +45,14 @@ def _read(state: ChoiceState, message: JsonObject) -> JsonObject:
         pieces += state.parser.feed(channel, text)
     pieces += state.parser.close()
     said: dict[Channel, list[str]] = {"content": [], "reasoning": []}
-    calls: list[Call] = []
+    calls: list[Call | ToldCall] = []
     for told in state.told(pieces):
         if isinstance(told, Text):
             said[told.channel].append(told.text)
         elif isinstance(told, Call):
             calls.append(told)
+        elif isinstance(told, list):
+            calls += told
     joined: dict[Channel, str] = {channel: "".join(parts) for channel, parts in said.items()}
     state.said = bool(joined["content"])
     if not calls and {channel: text for channel, text in joined.items() if text} == dict(texts):
@@ -58,7 +60,9 @@ def _read(state: ChoiceState, message: JsonObject) -> JsonObject:
     return _written(message, joined, state.fields, calls)
 
 
-def _written(message: JsonObject, said: dict[Channel, str], fields: tuple[str, ...], calls: list[Call]) -> JsonObject:
+def _written(
+    message: JsonObject, said: dict[Channel, str], fields: tuple[str, ...], calls: list[Call | ToldCall]
+) -> JsonObject:
     written = {**message, "content": said["content"] or None}
     for field in fields:
         if said["reasoning"]:
@@ -66,5 +70,9 @@ def _written(message: JsonObject, said: dict[Channel, str], fields: tuple[str, .
         elif field in REASONING_FIELDS and field in written:
             written[field] = None
     if calls:
-        written["tool_calls"] = [*(written.get("tool_calls") or ()), *(call.told() for call in calls)]
+        written["tool_calls"] = [*(written.get("tool_calls") or ()), *map(_told, calls)]
     return written
+
+
+def _told(call: Call | ToldCall) -> JsonObject:
+    return call.told() if isinstance(call, Call) else call_object(*call[1:])

@@ -1,0 +1,123 @@
+"""Blocks that are all there are read in one go; what is not plain is left to the table."""
+
+from __future__ import annotations
+
+import pytest
+
+from moongate.kimi.k2_block import Desk
+from moongate.kimi.k2_run import Run, read_run
+from moongate.kimi.markers import K2Markers
+from moongate.kimi.offer import Offer, ToolKeys
+from moongate.kimi.options import K2_TOKENS, ToolTokens
+from moongate.kimi.pieces import Piece, Text, WholeCall, WholeCalls
+from moongate.kimi.visible import Visible
+
+OFFER = Offer(
+    {
+        "bash": ToolKeys(frozenset({"command"}), frozenset({"command"})),
+        "time": ToolKeys(frozenset({"zone"})),
+    }
+)
+BEGIN, ARGS, END = K2_TOKENS.call_begin, K2_TOKENS.arg_begin, K2_TOKENS.call_end
+SECTION_END = K2_TOKENS.section_end
+
+
+def block(header: str, arguments: str, end: str = END) -> str:
+    return f"{BEGIN}{header}{ARGS}{arguments}{end}"
+
+
+def read(
+    text: str, *, offer: Offer = OFFER, mend: bool = False, tokens: ToolTokens = K2_TOKENS
+) -> tuple[Run | None, list[Piece]]:
+    desk = Desk(offer, Visible("content"), mend)
+    run = read_run(text, 0, K2Markers.of(tokens), desk)
+    return run, desk.visible.take()
+
+
+def calls(text: str, *, mend: bool = False) -> list[WholeCall]:
+    """The calls of a text that is nothing but calls."""
+    run, pieces = read(text, mend=mend)
+    assert run == Run(len(text), True)
+    (piece,) = pieces
+    assert isinstance(piece, WholeCalls)
+    return piece.calls
+
+
+def test_calls_with_arguments_and_without() -> None:
+    text = block(" bash:0 ", ' {"command": "ls"} ') + f"{BEGIN}time{END}{BEGIN}time:2" + block("warp:3", "")
+    assert calls(text) == [
+        ("bash:0", "bash", '{"command": "ls"}'),
+        ("time", "time", "{}"),
+        ("time:2", "time", "{}"),
+        ("warp:3", "warp", "{}"),
+    ]
+
+
+def test_a_call_ends_at_any_marker_that_ends_one() -> None:
+    text = block("bash:0", "{}", "") + block("bash:1", "{}", "")
+    run, pieces = read(text + SECTION_END)
+    assert run == Run(len(text), True)
+    assert pieces == [WholeCalls([("bash:0", "bash", "{}"), ("bash:1", "bash", "{}")])]
+
+
+def test_calls_that_their_keys_name() -> None:
+    assert calls(block("7", '{"command": "ls"}')) == [("7", "bash", '{"command": "ls"}')]
+    assert calls(block("call_7", "")) == [("call_7", "time", "{}")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [block("7", '{"x": 1}'), block("7", "[1]"), block("warp", " {} "), f"{BEGIN} a {END}", f"{BEGIN}{BEGIN}7{END}"],
+)
+def test_a_block_that_names_nothing_is_text(text: str) -> None:
+    assert read(text) == (Run(len(text), False), [Text("content", text)])
+    both = text + block("bash:0", "{}") + text
+    assert read(both) == (
+        Run(len(both), True),
+        [Text("content", text), WholeCalls([("bash:0", "bash", "{}")]), Text("content", text)],
+    )
+
+
+def test_arguments_are_mended() -> None:
+    assert calls(block("bash:0", '{"command": "a\nb"}'), mend=True) == [("bash:0", "bash", '{"command": "a\\nb"}')]
+    assert calls(block("bash:0", '"{}"'), mend=True) == [("bash:0", "bash", "{}")]
+    assert calls(block("bash:0", '"{}"')) == [("bash:0", "bash", '"{}"')]
+
+
+@pytest.mark.parametrize(
+    ("broken", "following"),
+    [
+        ("{", ""),
+        ("x", ""),
+        ("[1,", ""),
+        ('{"a', block("bash:1", '{"a"}')),
+        ('"xy', block("bash:1", '"xy"')),
+        ('{"a": "x', block("bash:1", '{"a": 1}')),
+        ('[",', block("bash:1", '["x"]')),
+        ('["a\\', ""),
+    ],
+)
+def test_arguments_that_can_never_become_json(broken: str, following: str) -> None:
+    assert calls(block("bash:0", broken) + following)[0] == ("bash:0", "bash", broken)
+
+
+@pytest.mark.parametrize(
+    "following",
+    ["", "x", f'"}}{END}', f'"}} {END}', f'", "b{END}', '"\n:', '"' + " " * 2000 + "x"],
+)
+def test_a_marker_that_may_stand_inside_a_string_is_left_to_the_table(following: str) -> None:
+    before = block("bash:1", "{}")
+    assert read(block("bash:0", '{"a": "') + following) == (None, [])
+    assert read(before + block("bash:0", '{"a": "') + following)[0] == Run(len(before), True)
+
+
+@pytest.mark.parametrize("text", [BEGIN, f"{BEGIN}bash:0", block("bash:0", "{}", ""), block("bash:0", '"<"')])
+def test_what_is_not_all_there_is_left_to_the_table(text: str) -> None:
+    assert read(text) == (None, [])
+    before = block("bash:1", "{}")
+    assert read(before + text)[0] == Run(len(before), True)
+
+
+def test_so_is_everything_where_no_call_may_be_made_and_with_other_markers() -> None:
+    assert read(block("bash:0", "{}"), offer=Offer(OFFER.tools, calls_allowed=False)) == (None, [])
+    assert read("[C]bash:0[A]{}[/C]", tokens=ToolTokens("[T]", "[/T]", "[C]", "[/C]", "[A]")) == (None, [])
