@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from moongate.chat import mould as module
 from moongate.chat.items import Chunk
 from moongate.chat.mould import Candidate, Mould, Template, TemplateChunk, text_place
 from moongate.payload import loads
@@ -99,12 +98,12 @@ def test_one_chunk_is_read_at_once(mould: Mould, text: str) -> None:
         assert (single.text, single.encode(), single.payload) == (text, data, payload(text))
 
 
-def test_what_is_not_one_chunk_is_not_read_at_once(mould: Mould, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_one_chunk_is_not_read_at_once(mould: Mould) -> None:
     fine = event(payload("a"))
     broken = [mould.prefix + text + mould.suffix for text in (b"a\\", b'a"b', b"a\x00", b"a\nb", b"\xff", b'","')]
     for data in (*broken, fine + fine, fine[:-1], fine[1:], mould.prefix + mould.suffix[1:], b""):
         assert mould.single(data) is None
-    monkeypatch.setattr(module, "EVENT_LIMIT", len(fine) - 1)
+    mould.limit = len(fine) - 1
     assert mould.single(fine) is None
 
 
@@ -136,9 +135,9 @@ def test_the_beginning_of_a_read_may_be_a_stretch(mould: Mould) -> None:
     assert mould.leading(b"data: ") is None
 
 
-def test_a_read_larger_than_an_event_may_be_is_read_the_long_way(mould: Mould, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_read_larger_than_an_event_may_be_is_read_the_long_way(mould: Mould) -> None:
     data = event(payload("a"))
-    monkeypatch.setattr(module, "EVENT_LIMIT", len(data))
+    mould.limit = len(data)
     assert mould.whole(data) is not None
     assert mould.whole(data + data) is None
 

@@ -171,3 +171,14 @@ def test_a_large_body_in_one_read_is_no_large_head() -> None:
     reader, got = read([HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body])
     assert got == body
     assert reader.complete
+
+
+def test_the_reader_knows_where_a_chunk_begins() -> None:
+    data = CHUNKED + b"3\r\nhel\r\n2;x=y\r\nl\n\r\n0\r\n\r\n"
+    between = {len(CHUNKED) + 8, len(CHUNKED) + 19}
+    for end in range(1, len(data) + 1):
+        for begin in range(end):
+            reader = Reader()
+            reader.feed(data[:begin])
+            reader.feed(data[begin:end])
+            assert reader.is_between(data[begin:end]) is (end in between), (begin, end)

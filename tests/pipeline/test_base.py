@@ -62,3 +62,12 @@ def test_plain_text_passes_unread_only_if_nobody_looks_at_chunks() -> None:
     assert not Shouting({}).plain(STRETCH)
     assert not Holding({}).plain(STRETCH)
     assert Holding({}).feed(Done()) == ()
+
+
+def test_a_plain_of_your_own_asks_about_anything() -> None:
+    class Own(BaseExchange):
+        def plain(self, stretch: Stretch) -> bool:
+            return True
+
+    assert BaseExchange({}).gate == b""
+    assert Own({}).gate is None

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from moongate import KimiTransformer
 from moongate.chat.contracts import Exchange
 from moongate.chat.items import Chunk, Item, Stretch
 from moongate.pipeline.base import BaseExchange, BaseTransformer
@@ -83,3 +84,20 @@ def test_a_chain_of_one_is_that_one_and_a_chain_of_none_does_nothing() -> None:
     assert isinstance(Chain([Signing("a")]).begin({}), Signed)
     request: Row = {}
     assert Chain().begin(request).request is request
+
+
+def test_a_chain_asks_about_what_any_of_it_asks_about() -> None:
+    kimi = KimiTransformer()
+    two = Chain([BaseTransformer(), kimi]).begin({"messages": []})
+    assert getattr(two, "gate") == b"<"  # noqa: B009
+    three = Chain([Looking(), BaseTransformer(), kimi]).begin({"messages": []})
+    assert getattr(three, "gate") is None  # noqa: B009
+
+
+class Looking(BaseTransformer):
+    class Exchange(BaseExchange):
+        def plain(self, stretch: Stretch) -> bool:
+            return False
+
+    def begin(self, request: Row) -> Exchange:
+        return Looking.Exchange(request)

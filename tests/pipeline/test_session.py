@@ -11,7 +11,7 @@ from tests.support.assembly import assemble
 from tests.support.cuts import every_cut
 
 from moongate import BadUpstream, KimiTransformer, Session
-from moongate.chat.contracts import Exchange
+from moongate.chat.contracts import Encoder, Exchange
 from moongate.chat.items import Chunk, Done, Failure, Item, Stretch
 from moongate.errors import GatewayError
 from moongate.pipeline.base import BaseExchange
@@ -202,6 +202,7 @@ def test_no_exchange_can_make_a_success_of_a_failure() -> None:
 
 
 class Loud:
+    verbatim = False
     failure: GatewayError | None = None
 
     def feed(self, item: Item) -> bytes:
@@ -263,3 +264,45 @@ def test_a_text_chunk_may_become_several() -> None:
     (choice,) = assemble(session.feed(event({"content": marked})), whole=False).told()
     assert choice["content"] == "b"
     assert choice["tool_calls"] == [{"id": "functions.f:0", "name": "f", "arguments": "{}"}]
+
+
+# Grooves
+
+
+class Looking(BaseExchange):
+    def plain(self, stretch: Stretch) -> bool:
+        return stretch.text == b"a"
+
+
+def grooved(exchange: Exchange, encoder: Encoder | None = None) -> Session:
+    session = Session(exchange, SSE, encoder)
+    assert session.feed(TEXT + TEXT)
+    assert session.groove is None
+    session.feed(TEXT)
+    return session
+
+
+def test_a_stretch_that_was_plain_leaves_a_groove() -> None:
+    session = grooved(kimi())
+    groove = session.groove
+    assert groove is not None
+    assert groove.prefix + b"a" + groove.suffix == TEXT
+    assert session.feed(TEXT + TEXT) == TEXT + TEXT
+    assert session.groove is groove
+
+
+@pytest.mark.parametrize("other", [TEXT[:9], b": hi\n\n", END, DONE, TEXT.replace(b'"a"', b'"<"')])
+def test_anything_else_ends_the_groove(other: bytes) -> None:
+    session = grooved(kimi())
+    session.feed(other)
+    assert session.groove is None
+
+
+def test_no_groove_without_text_or_for_those_who_want_to_see_it() -> None:
+    assert grooved(BaseExchange({})).groove is not None
+    assert grooved(Looking({})).groove is None
+    assert grooved(kimi(), Loud()).groove is None
+    empty = Session(kimi(), SSE)
+    empty.feed(TEXT + TEXT)
+    empty.feed(TEXT.replace(b'"a"', b'""'))
+    assert empty.groove is None

@@ -20,7 +20,11 @@ class Note(NamedTuple):
 
 
 class Exchange(Protocol):
-    """One request and its one answer, then dropped."""
+    """One request and its one answer, then dropped.
+
+    It may have a `gate`: bytes. Then `plain` asks of a text only whether one of them is in it: behind a stretch that
+    was plain, the next one of the same field without these bytes is plain too. Without it (None) every text is shown.
+    """
 
     request: JsonObject  # what goes upstream; the same object if nothing changed
 
@@ -49,6 +53,7 @@ class Transformer(Protocol):
 class Encoder(Protocol):
     """Items of one answer → the bytes of one front door's stream."""
 
+    verbatim: bool  # `plain` gives the stretch's own bytes and remembers nothing
     failure: GatewayError | None  # why the encoder itself ended the answer, if it did; its error event has left
 
     def feed(self, item: Item) -> bytes: ...

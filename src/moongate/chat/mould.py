@@ -32,22 +32,25 @@ _PROBE_TEXT: Final = "\\~"
 _FIELD: Final = re.compile(rb'"(content|reasoning_content|reasoning)"[ \t]*:[ \t]*"')
 # The inside of a JSON string, spelt so that no byte of it means another character than itself: `\u00..` may be any
 # ASCII character, a surrogate may be half of one. Those are read the long way.
-_ORDINARY: Final = bytes(code for code in range(0x20, 0x100) if code not in b'"\\')
+ORDINARY: Final = bytes(code for code in range(0x20, 0x100) if code not in b'"\\')
 _ESCAPE: Final = rb'\\(?:["\\/bfnrt]|u(?!00|[dD][89a-fA-F])[0-9a-fA-F]{4})'
 _TEXT: Final = re.compile(rb'(?:[^"\\\x00-\x1f]++|' + _ESCAPE + rb")*+")
 _TEXTS: Final = re.compile(rb'(?:[^"\\\x00-\x09\x0b-\x1f]++|' + _ESCAPE + rb")*+")  # joined by LF
 
 
 class Mould:
-    """What is the same in all text chunks of a stream."""
+    """What is the same in all text chunks of a stream. `limit`: bytes of an event, and so of what is read at once."""
 
-    __slots__ = ("_joint", "_least", "_seam", "bare", "choice", "field", "prefix", "sample", "suffix")
+    __slots__ = ("_joint", "_least", "_seam", "bare", "choice", "field", "limit", "prefix", "sample", "suffix")
 
-    def __init__(self, prefix: bytes, suffix: bytes, payload: JsonObject, field: str, choice: int) -> None:
+    def __init__(
+        self, prefix: bytes, suffix: bytes, payload: JsonObject, field: str, choice: int, limit: int = EVENT_LIMIT
+    ) -> None:
         self.prefix = prefix
         self.suffix = suffix
         self.field = field
         self.choice = choice
+        self.limit = limit
         self.sample = payload  # one of the chunks
         self.bare = _is_bare(payload, field)
         self._least = len(prefix) + len(suffix)
@@ -60,13 +63,13 @@ class Mould:
         if not data.startswith(self.prefix) or not data.endswith(self.suffix) or len(data) < self._least:
             return None
         inner = data[len(self.prefix) : -len(self.suffix)]
-        if len(data) > EVENT_LIMIT:
+        if len(data) > self.limit:
             return None
         if b"\n" in inner:
             texts = self._split(data, inner)
             return None if texts is None else Stretch(data, b"".join(texts), self.field, self.choice, texts)
-        more = inner.translate(None, _ORDINARY)
-        if (more or not inner.isascii()) and not _is_text(inner, more, _TEXT):
+        more = inner.translate(None, ORDINARY)
+        if (more or not inner.isascii()) and not is_text(inner, more):
             return None
         return Stretch(data, inner, self.field, self.choice, (inner,))
 
@@ -75,7 +78,7 @@ class Mould:
         if not data.startswith(self.prefix) or not data.endswith(self.suffix) or len(data) < self._least:
             return None
         inner = data[len(self.prefix) : -len(self.suffix)]
-        if b"\n" in inner or len(data) > EVENT_LIMIT:
+        if b"\n" in inner or len(data) > self.limit:
             return None
         try:
             return TextChunk(self, loads(b'"' + inner + b'"'), data)
@@ -92,11 +95,11 @@ class Mould:
         head, tail = len(self.prefix) - _PREFIX_CUT, _SUFFIX_CUT - len(self.suffix)
         texts = [part[head:tail] for part in data[_PREFIX_CUT:-_SUFFIX_CUT].split(self._seam)]
         joined = b"\n".join(texts)
-        more = joined.translate(None, _ORDINARY)
+        more = joined.translate(None, ORDINARY)
         breaks = more.count(b"\n")
         if breaks != len(texts) - 1 or self._joint.join(texts) != inner:
             return None
-        return texts if _is_text(joined, more[breaks:], _TEXTS) else None
+        return texts if is_text(joined, more[breaks:], _TEXTS) else None
 
     def chunks(self, stretch: Stretch) -> list[TextChunk]:
         """The chunks of a stretch, one by one."""
@@ -118,7 +121,7 @@ def _value(text: bytes) -> str:
     return value
 
 
-def _is_text(text: bytes, more: bytes, pattern: re.Pattern[bytes]) -> bool:
+def is_text(text: bytes, more: bytes, pattern: re.Pattern[bytes] = _TEXT) -> bool:
     """Is it the inside of a JSON string? `more` is what is not ordinary in it."""
     if more and pattern.fullmatch(text) is None:
         return False
@@ -148,9 +151,10 @@ class TextChunk(LazyChunk):
 class Candidate:
     """The last chunk that may give a mould. It becomes one when the next chunk fits."""
 
-    __slots__ = ("_prefix", "_suffix", "_tries")
+    __slots__ = ("_limit", "_prefix", "_suffix", "_tries")
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int = EVENT_LIMIT) -> None:
+        self._limit = limit
         self._prefix = b""
         self._suffix = b""
         self._tries = _MOST_TRIES
@@ -161,7 +165,7 @@ class Candidate:
         if raw is None or not self._tries or (place := text_place(chunk.payload)) is None:
             return None
         if self._prefix and raw.startswith(self._prefix) and raw.endswith(self._suffix):
-            mould = _mould(self._prefix, self._suffix, chunk.payload, *place)
+            mould = _mould(self._prefix, self._suffix, chunk.payload, *place, self._limit)
             if mould is not None:
                 self._tries = _MOST_TRIES
                 return mould
@@ -241,12 +245,12 @@ def _is_bare(payload: JsonObject, field: str) -> bool:
     )
 
 
-def _mould(prefix: bytes, suffix: bytes, payload: JsonObject, field: str, choice: int) -> Mould | None:
+def _mould(prefix: bytes, suffix: bytes, payload: JsonObject, field: str, choice: int, limit: int) -> Mould | None:
     """The mould, if a probe in the place of the text changes the text and nothing else."""
     probe = prefix + _PROBE + suffix
     try:
         found = loads(probe[probe.find(b"{") : probe.rfind(b"}") + 1])
     except ValueError:
         return None
-    mould = Mould(prefix, suffix, payload, field, choice)
+    mould = Mould(prefix, suffix, payload, field, choice, limit)
     return mould if found == mould.payload(_PROBE_TEXT) and len(suffix) > _SUFFIX_CUT else None

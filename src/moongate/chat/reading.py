@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from moongate.chat.groove import Groove
 from moongate.chat.items import Chunk, Done, Failure, Item, Opaque, Stretch
 from moongate.chat.mould import Candidate, Mould
 from moongate.errors import BadUpstream, UpstreamRefused
@@ -82,7 +83,7 @@ class EventReader:
 
     def __init__(self, decoder: SseDecoder) -> None:
         self._decoder = decoder
-        self._candidate = Candidate()
+        self._candidate = Candidate(decoder.limit)
         self._mould: Mould | None = None
         self._source: Mould | None = None  # what the last stretch came out of
         self._pause = 0  # for so many reads no stretch is tried, because the last ones were refused
@@ -99,6 +100,11 @@ class EventReader:
             return None
         self._source = mould
         return mould.whole(data)
+
+    def groove(self, gate: bytes) -> Groove:
+        """What the last stretch ran in. Only behind a read that was one stretch and was accepted."""
+        assert self._source is not None
+        return Groove(self._source, gate)
 
     def feed(self, data: bytes) -> list[Item | Stretch]:
         mould, decoder = self._mould, self._decoder

@@ -50,6 +50,7 @@ class Block:
 class AnswerEncoder(ABC):
     """The items of one answer → one front's bytes. Only the first choice is read."""
 
+    verbatim = False
     failure: GatewayError | None = None  # why the answer ended early, if it did
 
     def __init__(self) -> None:

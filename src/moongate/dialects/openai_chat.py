@@ -12,6 +12,7 @@ from moongate.payload import JsonObject, dumps
 class ChatEncoder:
     """Items → the server-sent events of a chat stream. What nobody changed leaves with the provider's own bytes."""
 
+    verbatim = True
     failure: GatewayError | None = None
 
     def feed(self, item: Item) -> bytes:

@@ -32,6 +32,7 @@ class Cycle:
     paused = False  # the client does not read fast enough
     over = False  # answered in full, or never will be
     gone = False  # the client left
+    forwarded = 0  # pieces that came with their own framing
     task: asyncio.Task[None] | None = None
     _delivered = False  # the application has seen the end of the request's body
     _size = 0  # bytes of it that wait
@@ -149,6 +150,16 @@ class Cycle:
                 self.abort()
                 raise RuntimeError("the answer is longer than its Content-Length")
             self._put(data)
+
+    def forwarder(self) -> Callable[[bytes], None] | None:
+        return self._forward if self._chunked else None
+
+    def _forward(self, data: bytes) -> None:
+        self.forwarded += 1
+        if self._head:
+            self._put(data)
+        elif not self.over:
+            self._protocol.transport.write(data)
 
     def finish(self) -> None:
         """The answer is complete."""

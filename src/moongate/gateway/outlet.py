@@ -30,9 +30,18 @@ class Outlet(Protocol):
         """The client reads slowly: write no more than what is already on its way."""
         ...
 
+    @property
+    def forwarded(self) -> int:
+        """How many pieces were forwarded."""
+        ...
+
     def start(self, status: int, headers: HeaderList) -> None: ...
 
     def write(self, data: bytes) -> None: ...
+
+    def forwarder(self) -> Callable[[bytes], None] | None:
+        """Writes what is framed as HTTP chunks already. None: that is not how this answer is sent."""
+        ...
 
     def finish(self) -> None: ...
 
@@ -49,6 +58,8 @@ class Outlet(Protocol):
 
 class AsgiOutlet:
     """An Outlet over plain ASGI. `pump` must run beside whoever writes; it ends after `finish` or `abort`."""
+
+    forwarded = 0
 
     def __init__(self, receive: Receive, send: Send) -> None:
         self._receive = receive
@@ -72,6 +83,9 @@ class AsgiOutlet:
             self.paused = True
             if self._pause is not None:
                 self._pause()
+
+    def forwarder(self) -> None:
+        return None
 
     def finish(self) -> None:
         self._put({"type": "http.response.body", "body": b"", "more_body": False})
@@ -125,6 +139,8 @@ class AsgiOutlet:
 class Copying:
     """An Outlet that also keeps the beginning of what is written, for a log that was told to show answers."""
 
+    forwarded = 0
+
     def __init__(self, outlet: Outlet) -> None:
         self._outlet = outlet
         self.copy = bytearray()
@@ -141,3 +157,6 @@ class Copying:
     def write(self, data: bytes) -> None:
         self.copy += data[: max(0, MAX_COPY - len(self.copy))]
         self._outlet.write(data)
+
+    def forwarder(self) -> None:
+        return None

@@ -11,11 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from moongate.chat.contracts import Dialect
+from moongate.chat.groove import Groove
 from moongate.errors import GatewayError, UpstreamTimeout
 from moongate.gateway.config.settings import Timeouts
 from moongate.gateway.outlet import HeaderList, Outlet
 from moongate.gateway.pulse import Pulse
 from moongate.net.contract import Response
+from moongate.net.lane import Lane
 from moongate.pipeline.session import Session
 
 
@@ -62,6 +64,8 @@ class Relay:
         self._begun = begun  # called when status 200 leaves
         self._clean = clean  # takes secrets out: a provider may quote our key in an error
         self._response: Response | None = None
+        self._groove: Groove | None = None
+        self._forwarded = 0  # pieces, at the last beat
         self._held: list[bytes] = []
         self._quiet = 0  # beats since something was written
         self._waited = 0  # beats without a first event
@@ -92,6 +96,9 @@ class Relay:
             return
         self._unread = 0
         self._quiet += 1
+        if self._outlet.forwarded != self._forwarded:
+            self._forwarded = self._outlet.forwarded
+            self._quiet = 0
         if not self._session.started:
             self._waited += 1
             if self._waited >= self._patience.first_event:
@@ -135,11 +142,25 @@ class Relay:
                 self._outlet.write(out)
         else:
             self._send(out)
+        if session.groove is not self._groove:
+            self._express(session.groove)
         if session.finished and self._response is not None:
             if session.failure is None:
                 self._response.release()  # the rest of the body may end at once, and the connection live on
             else:
                 self._response.close()
+
+    def _express(self, groove: Groove | None) -> None:
+        """What runs in the groove goes from socket to socket."""
+        assert self._response is not None
+        self._groove = groove
+        forward = self._outlet.forwarder()
+        if groove is None or forward is None or not self.committed:
+            self._response.express(None)
+        else:
+            self._response.express(
+                Lane(groove.prefix, groove.suffix, groove.ordinary, groove.accepts, forward, groove.limit)
+            )
 
     def _send(self, out: bytes) -> None:
         """While nothing is committed, hold; the first event decides."""

@@ -24,10 +24,14 @@ _NEEDLESS: Final = frozenset((*ENVELOPE, "choices"))
 class KimiExchange:
     """State of one exchange: made by `KimiTransformer.begin`, dropped after the answer."""
 
-    __slots__ = ("_answer", "_choices", "_ended", "_first", "_moulded", "_usage", "late_ids", "request", "summaries")
+    __slots__ = (
+        *("_answer", "_choices", "_ended", "_first", "_moulded", "_usage"),
+        *("gate", "late_ids", "request", "summaries"),
+    )
 
     def __init__(self, request: JsonObject, answer: Answer) -> None:
         self.request = request
+        self.gate = answer.gate
         self.summaries = answer.options.assemble_tool_deltas  # finishing chunks carry their message (section 7)
         self.late_ids = not answer.ledger.active  # an id behind the name of its call counts (section 3.7: it does not)
         self._answer = answer

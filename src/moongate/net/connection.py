@@ -11,6 +11,7 @@ from typing import Final, cast
 from moongate.errors import BadUpstream, UpstreamTimeout
 from moongate.net.contract import Sink
 from moongate.net.deadlines import Alarm, Deadlines
+from moongate.net.lane import Lane
 from moongate.net.reader import Reader
 
 HELD: Final = 64 * 1024  # body bytes kept until somebody reads; then the socket is paused
@@ -26,6 +27,7 @@ class Exchange:
 
     status = 0
     headers: Mapping[bytes, bytes] = MappingProxyType({})
+    lane: Lane | None = None
     _sink: Sink | None = None
     _held = b""
     _waiter: asyncio.Future[None] | None = None  # for the head, then for the end
@@ -83,6 +85,9 @@ class Exchange:
         if self._error is not None:
             raise self._error
 
+    def express(self, lane: Lane | None) -> None:
+        self.lane = lane
+
     def pause(self) -> None:
         self._connection.pause(self)
 
@@ -91,7 +96,7 @@ class Exchange:
 
     def release(self) -> None:
         if not self._over:
-            self._sink = _refuse
+            self._sink, self.lane = _refuse, None
             self.resume()
             self._connection.rest(GRACE)
             self._wake()
@@ -142,6 +147,7 @@ class Connection(asyncio.Protocol):
         self._alarm = Alarm(self.loop, self._ring)
         self._reader = Reader()
         self._exchange: Exchange | None = None
+        self._lane: Lane | None = None  # the exchange's, while the next byte begins an HTTP chunk
         self._paused = False
         self._used = False
 
@@ -166,6 +172,7 @@ class Connection(asyncio.Protocol):
         if self._used:
             self._reader.reset()
         exchange = self._exchange = Exchange(self, deadlines)
+        self._silence, self._whole = deadlines.silence, exchange.whole
         self._patience(deadlines.head, exchange)
         if not self.is_open():
             self.end(BadUpstream("the provider closed the connection at once", code="closed"))
@@ -174,7 +181,15 @@ class Connection(asyncio.Protocol):
         return exchange
 
     def data_received(self, data: bytes) -> None:
+        if self._lane is None or not self._lane.take(data):
+            self._read(data)
+            return
+        due = self.loop.time() + self._silence
+        self._alarm.due = due if due < self._whole else self._whole
+
+    def _read(self, data: bytes) -> None:
         exchange, reader = self._exchange, self._reader
+        self._lane = None
         if exchange is None:
             self._transport.abort()
             return
@@ -198,6 +213,8 @@ class Connection(asyncio.Protocol):
             self.end(None, reusable=reader.reusable)
         elif reader.failure is not None:
             self.end(reader.failure)
+        elif exchange.lane is not None and reader.is_between(data):
+            self._lane = exchange.lane
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._alarm.stop()
@@ -219,7 +236,7 @@ class Connection(asyncio.Protocol):
         elif exchange is not None:
             self.resume(exchange)
         if exchange is not None:
-            self._exchange = None
+            self._exchange = self._lane = None
             self._used = True
             exchange.end(error)
             self._on_free(self, reusable)

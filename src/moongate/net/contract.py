@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from moongate.net.deadlines import Deadlines
+from moongate.net.lane import Lane
 
 Headers = Sequence[tuple[bytes, bytes]]
 Sink = Callable[[bytes], None]
@@ -30,6 +31,9 @@ class Response(Protocol):
         (UpstreamTimeout) if the body is cut (stalls), and whatever the sink raises. If the
         caller is cancelled the socket closes at once.
         """
+
+    def express(self, lane: Lane | None) -> None:
+        """Reads that the lane takes need not come to the sink, until it is told otherwise. May be ignored."""
 
     def pause(self) -> None:
         """Stop reading from the socket; the silence deadline rests."""

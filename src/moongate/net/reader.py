@@ -33,6 +33,7 @@ class Reader:
         self.complete = False
         self.reusable = True  # may another request follow on this connection?
         self.failure: BadUpstream | None = None  # a failed reader stays failed
+        self._between = False  # the last thing that was read is a whole chunk
         self._head_size = self._barren = 0
         self._until_eof = False
 
@@ -55,6 +56,10 @@ class Reader:
         if self._barren > MAX_HEAD:
             self._fail("its framing is too large" if self.status else "its head is too large")
         return b""
+
+    def is_between(self, data: bytes) -> bool:
+        """Does the next byte begin an HTTP chunk? `data` is what was fed last."""
+        return self._between and not self.complete and data.endswith(b"\n")  # a chunk's size that is cut has no end of line yet
 
     def close(self) -> None:
         """The connection ended in good order: is that the end of the answer?"""
@@ -104,6 +109,12 @@ class Reader:
     def on_body(self, data: bytes) -> None:
         if not self.complete and self.failure is None:
             self._body.append(data)
+
+    def on_chunk_header(self) -> None:
+        self._between = False
+
+    def on_chunk_complete(self) -> None:
+        self._between = True
 
     def on_message_complete(self) -> None:
         self.complete = self.complete or (self.status > 0 and self.failure is None)

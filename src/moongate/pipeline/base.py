@@ -58,6 +58,11 @@ class BaseExchange:
         """The end of the items: what was held back."""
         return ()
 
+    @property
+    def gate(self) -> bytes | None:
+        """The bytes of a text that `plain` asks about: none, unless it is your own."""
+        return b"" if type(self).plain is BaseExchange.plain else None
+
     def plain(self, stretch: Stretch) -> bool:
         """Plain text passes unread unless chunks are looked at."""
         cls = type(self)

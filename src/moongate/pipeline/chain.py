@@ -36,12 +36,14 @@ class Chain:
 class ChainExchange:
     """The exchanges of a chain as one."""
 
-    __slots__ = ("_exchanges", "_mirror", "late_ids", "request", "summaries")
+    __slots__ = ("_exchanges", "_mirror", "gate", "late_ids", "request", "summaries")
 
     def __init__(self, request: JsonObject, exchanges: Sequence[Exchange]) -> None:
         self.request = request
         self.summaries = any(getattr(each, "summaries", False) for each in exchanges)
         self.late_ids = all(getattr(each, "late_ids", True) for each in exchanges)
+        gates = [getattr(each, "gate", None) for each in exchanges]
+        self.gate = None if None in gates else b"".join(gate for gate in gates if gate is not None)
         self._exchanges = tuple(exchanges)
         self._mirror = tuple(reversed(exchanges))
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from moongate.chat.contracts import Encoder, Exchange
+from moongate.chat.groove import Groove
 from moongate.chat.items import Chunk, Done, Failure, Item, LazyChunk, Stretch
 from moongate.chat.progress import Progress
 from moongate.chat.reading import EventReader
@@ -36,7 +37,10 @@ class Session:
     b'data: [DONE]\\n\\n'
     """
 
-    __slots__ = ("_encoder", "_exchange", "_progress", "_upstream", "failure", "finished", "started", "usage")
+    __slots__ = (
+        *("_encoder", "_exchange", "_gate", "_progress", "_upstream"),
+        *("failure", "finished", "groove", "started", "usage"),
+    )
 
     def __init__(
         self,
@@ -52,6 +56,9 @@ class Session:
         self.usage: JsonObject | None = None
         self._exchange = exchange
         self._encoder: Encoder = encoder or ChatEncoder()
+        # A stream can run in a groove only if the encoder writes what came and nobody looks closer than for a byte.
+        self._gate: bytes | None = getattr(exchange, "gate", None) if self._encoder.verbatim else None
+        self.groove: Groove | None = None  # events that fit into it may leave without being fed
         self._upstream = Upstream(content_type, limit, document_limit)
         self._progress = Progress()
 
@@ -65,8 +72,12 @@ class Session:
             if stretch is not None:
                 if self._exchange.plain(stretch):
                     events.refusals = 0
+                    if self.groove is None and self._gate is not None and stretch.text:
+                        self.groove = events.groove(self._gate)
                     return self._encoder.plain(stretch)
+                self.groove = None
                 return b"".join(self._run(events.refused(stretch)))
+        self.groove = None
         out = self._run(self._upstream.feed(data))
         if self._upstream.overflow and not self.finished:
             out.append(self._fail(BadUpstream(_TOO_LARGE)))

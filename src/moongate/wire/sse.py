@@ -25,11 +25,11 @@ _SEAM: Final = 3  # a line's end and a blank line are at most four bytes
 class SseDecoder:
     """Frames of one stream. An event larger than `limit` sets `overflow`."""
 
-    __slots__ = ("_begun", "_has_cr", "_limit", "_parts", "_seam", "_size", "overflow")
+    __slots__ = ("_begun", "_has_cr", "_parts", "_seam", "_size", "limit", "overflow")
 
     def __init__(self, limit: int = EVENT_LIMIT) -> None:
         self.overflow = False
-        self._limit = limit
+        self.limit = limit
         self._begun = False  # the place of the byte order mark is behind us
         self._has_cr = False
         self._parts: list[bytes] = []  # the event that has no end yet; joined once, when it ends
@@ -65,7 +65,7 @@ class SseDecoder:
                 self._parts.append(data)
                 self._size += len(data)
                 self._seam = seam[-_SEAM:]
-                self.overflow = self._size > self._limit
+                self.overflow = self._size > self.limit
                 return []
             data = self.take() + data
         return self._split_any(data) if self._has_cr else self._split(data)
@@ -96,7 +96,7 @@ class SseDecoder:
         at = idle = 0  # bytes from `idle` on have no event yet
         for event in events:
             end = at + len(event) + 2
-            if event.startswith(b"data: ") and b"\n" not in event and len(event) > 6 and end - at <= self._limit:
+            if event.startswith(b"data: ") and b"\n" not in event and len(event) > 6 and end - at <= self.limit:
                 if idle < at:
                     frames.append(Frame(data[idle:at], None))
                 frames.append(Frame(data[at:end], event[6:]))
@@ -107,7 +107,7 @@ class SseDecoder:
             if event and event != b"data:" and event != b"data: ":
                 if idle < at:
                     frames.append(Frame(data[idle:at], None))
-                if end - at > self._limit:
+                if end - at > self.limit:
                     self.overflow = True
                     return frames
                 frames.append(_frame(data[at:end], event))
@@ -118,7 +118,7 @@ class SseDecoder:
         if idle < at:
             frames.append(Frame(data[idle:at], None))
         self._hold(rest)
-        self.overflow = len(rest) > self._limit
+        self.overflow = len(rest) > self.limit
         return frames
 
     def _split_any(self, data: bytes) -> list[Frame]:
@@ -133,12 +133,12 @@ class SseDecoder:
             if found is None:
                 break
             at = found.end()
-            if at - begin > self._limit:
+            if at - begin > self.limit:
                 self.overflow = True
                 return frames
             frames.append(_frame(data[begin:at], data[begin : found.start()]))
         self._hold(data[begin:])
-        self.overflow = self._size > self._limit
+        self.overflow = self._size > self.limit
         return frames
 
 

@@ -1,0 +1,37 @@
+"""What a stream runs in for long: events that differ in nothing but an ordinary text and leave just as they came."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final
+
+from moongate.chat.mould import ORDINARY, Mould, is_text
+
+_ASCII: Final = bytes(range(0x80))
+
+
+class Groove:
+    """While a session has one, an event that fits need not be fed: it would leave as it is and change nothing.
+
+    It fits if it is `prefix text suffix`, not larger than `limit`, and its text is made of `ordinary` bytes, or
+    `accepts` says so.
+    """
+
+    __slots__ = ("_gate", "limit", "ordinary", "prefix", "suffix")
+
+    def __init__(self, mould: Mould, gate: bytes) -> None:
+        self.prefix = mould.prefix
+        self.suffix = mould.suffix
+        self.limit = mould.limit
+        self.ordinary = _ordinary(gate)
+        self._gate = gate
+
+    def accepts(self, text: bytes, others: bytes) -> bool:
+        """Does this text fit, though there are `others` in it than ordinary bytes?"""
+        return others.translate(None, self._gate) == others and is_text(text, others)
+
+
+@cache
+def _ordinary(gate: bytes) -> bytes:
+    """One byte, one character, which JSON spells like this and no transformer asks about."""
+    return _ASCII.translate(None, _ASCII.translate(None, ORDINARY) + gate)

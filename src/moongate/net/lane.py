@@ -1,0 +1,50 @@
+"""The short way through a connection, for reads that are one HTTP chunk of a known make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+Forward = Callable[[bytes], None]
+
+
+class Lane:
+    """Takes what is `prefix text suffix` in one HTTP chunk, and forwards the read as it is, framing and all.
+
+    The text must be made of `ordinary` bytes, or else `accepts(text, others)` decides.
+    """
+
+    __slots__ = ("_accepts", "_begin", "_end", "_forward", "_least", "_most", "_ordinary", "_prefix", "_suffix")
+
+    def __init__(
+        self,
+        prefix: bytes,
+        suffix: bytes,
+        ordinary: bytes,
+        accepts: Callable[[bytes, bytes], bool],
+        forward: Forward,
+        limit: int,
+    ) -> None:
+        self._prefix = prefix
+        self._suffix = suffix + b"\r\n"
+        self._ordinary = ordinary
+        self._accepts = accepts
+        self._forward = forward
+        self._begin = len(prefix)
+        self._end = -len(self._suffix)
+        self._least = len(prefix) + len(self._suffix)
+        self._most = limit
+
+    def take(self, data: bytes) -> bool:
+        """True: it was forwarded. Only for a read that begins where an HTTP chunk begins."""
+        start = data.find(b"\n") + 1
+        if not (data.startswith(self._prefix, start) and data.endswith(self._suffix)):
+            return False
+        size = len(data) - start
+        if not self._least <= size <= self._most or data[:start].lower() != b"%x\r\n" % (size - 2):
+            return False
+        text = data[start + self._begin : self._end]
+        others = text.translate(None, self._ordinary)
+        if others and not self._accepts(text, others):
+            return False
+        self._forward(data)
+        return True

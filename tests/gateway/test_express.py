@@ -1,0 +1,181 @@
+"""The short way from socket to socket: the client gets what the long way would have given, however the bytes come."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import httptools
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from moongate import KimiTransformer, Session
+from moongate.dialects.openai_chat import CHAT
+from moongate.gateway.config.settings import Timeouts
+from moongate.gateway.cycle import Cycle
+from moongate.gateway.pulse import Pulse
+from moongate.gateway.relay import Patience, Relay
+from moongate.net.connection import Connection
+from moongate.net.deadlines import Deadlines
+
+SSE = "text/event-stream"
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+REQUEST: dict[str, Any] = {
+    "messages": [{"role": "user", "content": "Go."}],
+    "tools": [{"type": "function", "function": {"name": "bash", "parameters": {"type": "object"}}}],
+}
+CALL = '<|tool_call_begin|>functions.bash:0<|tool_call_argument_begin|>{"a": 1}<|tool_call_end|>'
+
+
+class Wire(asyncio.Transport):
+    """A transport that keeps what is written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written: list[bytes] = []
+
+    def write(self, data: Any) -> None:
+        self.written.append(bytes(data))
+
+    def writelines(self, list_of_data: Any) -> None:
+        self.written.extend(list_of_data)
+
+    def is_closing(self) -> bool:
+        return False
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        return Descriptor()
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+    def abort(self) -> None: ...
+
+    def pause_reading(self) -> None: ...
+
+    def resume_reading(self) -> None: ...
+
+
+class Descriptor:
+    def fileno(self) -> int:
+        return 0
+
+
+class Client:
+    """What a cycle asks of its protocol."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.transport = Wire()
+
+    def date(self) -> bytes:
+        return b""
+
+    def finished(self, cycle: Cycle) -> None: ...
+
+    def resume_reading(self) -> None: ...
+
+
+class Body:
+    """The body of an HTTP answer, by httptools."""
+
+    def __init__(self, data: bytes) -> None:
+        self.whole = b""
+        self.complete = False
+        httptools.HttpResponseParser(self).feed_data(data)
+
+    def on_body(self, data: bytes) -> None:
+        self.whole += data
+
+    def on_message_complete(self) -> None:
+        self.complete = True
+
+
+def event(text: str, **more: Any) -> bytes:
+    body = {"id": "c", "choices": [{"index": 0, "delta": {"content": text, **more}, "finish_reason": None}]}
+    return b"data: " + json.dumps(body, ensure_ascii=False).encode() + b"\n\n"
+
+
+END = b'data: {"id": "c", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}\n\ndata: [DONE]\n\n'
+
+
+async def relayed(reads: list[bytes], preset: str) -> tuple[Body, int]:
+    """What a client reads, and how many reads took the short way."""
+    connection = Connection(lambda _, __: None)
+    connection.connection_made(Wire())
+    exchange = connection.start(b"head", b"body", Deadlines())
+    client = Client()
+    cycle = Cycle(client, head_only=False, persistent=True)  # type: ignore[arg-type]  # as much of it as is needed
+    cycle.complete = True
+    session = Session(KimiTransformer.from_config({"preset": preset}, model="kimi-k2").begin(REQUEST), SSE)
+    patience = Patience.of(Timeouts(), 1.0)
+    relay = Relay(session, CHAT, cycle, headers=[], patience=patience, pulse=Pulse(), begun=lambda: None)
+    head = asyncio.ensure_future(exchange.head())
+    await asyncio.sleep(0)
+    connection.data_received(HEAD)
+    running = asyncio.ensure_future(relay.run(await head))
+    await asyncio.sleep(0)
+    for read in reads:
+        connection.data_received(read)
+    await asyncio.wait_for(running, 20)
+    return Body(b"".join(client.transport.written)), cycle.forwarded
+
+
+def framed(body: bytes) -> bytes:
+    return b"%x\r\n%b\r\n" % (len(body), body)
+
+
+def fed(body: bytes, preset: str) -> bytes:
+    """What the session alone makes of it, event by event."""
+    session = Session(KimiTransformer.from_config({"preset": preset}, model="kimi-k2").begin(REQUEST), SSE)
+    return b"".join(session.feed(part + b"\n\n") for part in body.split(b"\n\n")[:-1])
+
+
+def test_ordinary_text_takes_the_short_way() -> None:
+    texts = [event(text) for text in ("one", " two", " three", " 四", r" \five", " six\n")]
+    for preset in ("default", "agent"):
+        body, forwarded = asyncio.run(relayed([*map(framed, texts), framed(END), b"0\r\n\r\n"], preset))
+        assert body.whole == b"".join(texts) + END
+        assert body.complete
+        assert forwarded == 3  # two give the mould, the third is the first that fits
+
+
+words = st.sampled_from(["a", " b, c", "<", "x < y", " 中", "\n", '"', CALL[:30], CALL[30:], CALL, ""])
+events = words.map(event) | st.just(b": ping\n\n") | words.map(lambda text: event(text, role="assistant"))
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.lists(events, max_size=12), st.lists(st.integers(1, 400), max_size=6), st.data())
+def test_the_client_gets_the_same_as_on_the_long_way(parts: list[bytes], cuts: list[int], data: st.DataObject) -> None:
+    preset = data.draw(st.sampled_from(["default", "agent"]))
+    sent = b"".join(parts) + END
+    chunks = [framed(part) for part in [*parts, END]] if data.draw(st.booleans()) else _chunked(sent, cuts)
+    reads = [*chunks, b"0\r\n\r\n"] if data.draw(st.booleans()) else _cut(b"".join(chunks) + b"0\r\n\r\n", cuts)
+    body, _ = asyncio.run(relayed(reads, preset))
+    assert body.complete
+    assert _said(body.whole) == _said(fed(sent, preset))
+
+
+def _chunked(data: bytes, sizes: list[int]) -> list[bytes]:
+    return [framed(part) for part in _cut(data, sizes)]
+
+
+def _cut(data: bytes, sizes: list[int]) -> list[bytes]:
+    parts = []
+    for size in sizes:
+        parts.append(data[:size])
+        data = data[size:]
+    return [part for part in (*parts, data) if part]
+
+
+def _said(stream: bytes) -> tuple[str, str, int]:
+    """All text, all arguments, the number of ends: what does not depend on how the bytes were cut."""
+    content = arguments = ""
+    for line in stream.splitlines():
+        if line.startswith(b"data: {"):
+            for choice in json.loads(line[6:])["choices"]:
+                content += choice["delta"].get("content") or ""
+                for call in choice["delta"].get("tool_calls") or ():
+                    arguments += call["function"].get("name", "") + call["function"].get("arguments", "")
+    return content, arguments, stream.count(b"data: [DONE]")

@@ -1,0 +1,70 @@
+"""One HTTP chunk of a known make goes on as it is; everything else is left alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from moongate.net.lane import Lane
+
+PREFIX, SUFFIX = b'data: {"t":"', b'"}\n\n'
+
+
+def taken(data: bytes, limit: int = 1000) -> bytes:
+    out: list[bytes] = []
+    lane = Lane(PREFIX, SUFFIX, b"abc", lambda text, others: text == b"a" + others == b"a!", out.append, limit)
+    assert lane.take(data) is bool(out)
+    return b"".join(out)
+
+
+def framed(body: bytes, size: bytes = b"%x") -> bytes:
+    return size % len(body) + b"\r\n" + body + b"\r\n"
+
+
+def event(text: bytes) -> bytes:
+    return PREFIX + text + SUFFIX
+
+
+@pytest.mark.parametrize("text", [b"", b"a", b"abcabc" * 40, b"a!"])
+def test_a_chunk_that_fits_is_forwarded_as_it_came(text: bytes) -> None:
+    for data in (framed(event(text)), framed(event(text), b"%X")):
+        assert taken(data) == data
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        framed(event(b"x")),
+        framed(event(b"b!")),
+        framed(event(b"a")) * 2,
+        framed(event(b"a") * 2),
+        framed(event(b"a"), b"0%x"),
+        framed(event(b"a"), b"+%x"),
+        framed(event(b"a"), b"0x%x"),
+        framed(event(b"a"), b"%x;more=1"),
+        framed(event(b"a"), b"%x "),
+        framed(event(b"a")).replace(b"\r\n", b"\n", 1),
+        framed(event(b"a"))[:-2],
+        framed(event(b"a"))[1:],
+        framed(event(b"a"))[:-1] + b"x",
+        framed(PREFIX[:-1] + SUFFIX),
+        event(b"a"),
+        b"",
+        b"\r\n",
+        b"0\r\n\r\n",
+    ],
+)
+def test_anything_else_is_not(data: bytes) -> None:
+    assert taken(data) == b""
+
+
+def test_a_prefix_and_a_suffix_that_overlap_are_no_event() -> None:
+    out: list[bytes] = []
+    lane = Lane(b'{"', b'"}', b"abc", lambda _, __: True, out.append, 99)
+    assert not lane.take(framed(b'{"}'))
+    assert lane.take(framed(b'{""}'))
+
+
+def test_what_is_larger_than_the_limit_is_not() -> None:
+    data = framed(event(b"a" * 100))
+    assert taken(data, limit=len(data)) == data
+    assert taken(data, limit=100) == b""
