@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from typing import Final
 
 from moongate.errors import Overloaded
@@ -39,14 +39,14 @@ class Gateway:
         self._flushing: asyncio.TimerHandle | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        kind = scope["type"]
-        if kind == "http":
-            await self._http(scope, receive, send)
-        elif kind == "websocket":
-            await receive()
-            await send({"type": "websocket.close", "code": 1008})
-        elif kind == "lifespan":
-            await _lifespan(receive, send)
+        await self.answer(scope, receive, send)
+
+    def answer(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        """The same for our own server: a coroutine less between it and the answer."""
+        if scope["type"] != "http":
+            return _aside(scope, receive, send)
+        outlet = scope.get("extensions", {}).get(EXTENSION)
+        return Visit(self, scope, receive, outlet).run() if outlet is not None else self._plain(scope, receive, send)
 
     def request_id(self, head: Mapping[bytes, bytes]) -> bytes:
         """The client's own, if it is a decent one without a secret in it, else a new one."""
@@ -93,11 +93,8 @@ class Gateway:
         self._flushing = None
         self.log.flush()
 
-    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
-        outlet = scope.get("extensions", {}).get(EXTENSION)
-        if outlet is not None:
-            await Visit(self, scope, receive, outlet).run()
-            return
+    async def _plain(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Under any other server."""
         plain = AsgiOutlet(receive, send)
         pump = asyncio.create_task(plain.pump())
         try:
@@ -109,6 +106,14 @@ class Gateway:
             pump.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await pump
+
+
+async def _aside(scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.close", "code": 1008})
+    elif scope["type"] == "lifespan":
+        await _lifespan(receive, send)
 
 
 async def _lifespan(receive: Receive, send: Send) -> None:

@@ -99,8 +99,21 @@ class Cycle:
 
     def start(self, status: int, headers: HeaderList) -> None:
         """Begin the answer. Without a Content-Length among the headers the body is sent in chunks."""
-        if self.over:
-            return
+        if not self.over:
+            self._head = self._begin(status, headers)
+            # The first bytes of the body mostly follow at once: one write is cheaper than two.
+            self._protocol.loop.call_soon(self._flush)
+
+    def respond(self, status: int, headers: HeaderList, data: bytes) -> None:
+        """The whole answer in one write: `start`, `write` and `finish`."""
+        if not self.over:
+            self._head = self._begin(status, headers)
+            if data:
+                self.write(data)
+            self.finish()
+
+    def _begin(self, status: int, headers: HeaderList) -> bytes:
+        """The head of the answer."""
         if self.started:
             raise RuntimeError("the answer has begun already")
         self.started = True
@@ -123,9 +136,7 @@ class Cycle:
         if head.count(b"\n") > len(lines) or b"\0" in head:
             self.abort()
             raise RuntimeError("a header of the answer holds a line break")
-        # The first bytes of the body mostly follow at once: one write is cheaper than two.
-        self._head = head + b"\r\n"
-        self._protocol.loop.call_soon(self._flush)
+        return head + b"\r\n"
 
     def _flush(self) -> None:
         if self._head and not self.over:

@@ -26,6 +26,11 @@ class Outlet(Protocol):
     """One response. `start` once, then `write` until `finish` or `abort`."""
 
     @property
+    def task(self) -> asyncio.Task[None] | None:
+        """The task that answers, if it is known: to ask asyncio for it is a system call."""
+        ...
+
+    @property
     def paused(self) -> bool:
         """The client reads slowly: write no more than what is already on its way."""
         ...
@@ -36,6 +41,10 @@ class Outlet(Protocol):
         ...
 
     def start(self, status: int, headers: HeaderList) -> None: ...
+
+    def respond(self, status: int, headers: HeaderList, data: bytes) -> None:
+        """`start`, `write` and `finish` in one."""
+        ...
 
     def write(self, data: bytes) -> None: ...
 
@@ -60,6 +69,7 @@ class AsgiOutlet:
     """An Outlet over plain ASGI. `pump` must run beside whoever writes; it ends after `finish` or `abort`."""
 
     forwarded = 0
+    task: asyncio.Task[None] | None = None
 
     def __init__(self, receive: Receive, send: Send) -> None:
         self._receive = receive
@@ -75,6 +85,11 @@ class AsgiOutlet:
 
     def start(self, status: int, headers: HeaderList) -> None:
         self._put({"type": "http.response.start", "status": status, "headers": headers})
+
+    def respond(self, status: int, headers: HeaderList, data: bytes) -> None:
+        self.start(status, headers)
+        self.write(data)
+        self.finish()
 
     def write(self, data: bytes) -> None:
         self._waiting += len(data)
@@ -143,6 +158,7 @@ class Copying:
 
     def __init__(self, outlet: Outlet) -> None:
         self._outlet = outlet
+        self.task = outlet.task
         self.copy = bytearray()
         self.start = outlet.start
         self.finish = outlet.finish
@@ -153,6 +169,10 @@ class Copying:
     @property
     def paused(self) -> bool:
         return self._outlet.paused
+
+    def respond(self, status: int, headers: HeaderList, data: bytes) -> None:
+        self.copy += data[:MAX_COPY]
+        self._outlet.respond(status, headers, data)
 
     def write(self, data: bytes) -> None:
         self.copy += data[: max(0, MAX_COPY - len(self.copy))]

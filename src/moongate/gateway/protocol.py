@@ -55,6 +55,8 @@ class Protocol(asyncio.Protocol):
         self._alarm = Alarm(self.loop, self._ring)
         self._reader = RequestReader(bounds, self._known)
         self._cycle: Cycle | None = None  # the request that is being answered
+        self._described: Head | None = None  # a client mostly sends the same head again
+        self._scope: dict[str, Any] = {}  # of it
         self._reading = True
         self._closing = False
 
@@ -115,7 +117,21 @@ class Protocol(asyncio.Protocol):
         cycle = self._cycle = Cycle(self, head_only=head.method == "HEAD", persistent=head.modern)
         cycle.keep_alive = head.keep_alive
         cycle.expects_continue = head.expects_continue
-        scope = {
+        if head is not self._described:
+            self._described, self._scope = head, self._describe(head)
+        scope = self._scope.copy()
+        scope["headers"] = reader.headers
+        scope["state"] = self._app_state.copy()
+        scope["extensions"] = {"moongate.stream": cycle}
+        if not reader.complete:
+            self._alarm.set(self.loop.time() + self._bounds.body)
+        self._feed(cycle, body)
+        cycle.task = self.loop.create_task(self._run(scope, cycle))
+        self._state.tasks.add(cycle.task)
+
+    def _describe(self, head: Head) -> dict[str, Any]:
+        """The scope of a request with this head, but for what belongs to one request alone."""
+        return {
             "type": "http",
             "asgi": ASGI,
             "http_version": "1.1" if head.modern else "1.0",
@@ -127,15 +143,7 @@ class Protocol(asyncio.Protocol):
             "path": head.path,
             "raw_path": head.raw_path,
             "query_string": head.query,
-            "headers": reader.headers,
-            "state": self._app_state.copy(),
-            "extensions": {"moongate.stream": cycle},
         }
-        if not reader.complete:
-            self._alarm.set(self.loop.time() + self._bounds.body)
-        self._feed(cycle, body)
-        cycle.task = self.loop.create_task(self._run(scope, cycle))
-        self._state.tasks.add(cycle.task)
 
     def _feed(self, cycle: Cycle, body: bytes) -> None:
         if self._reader.complete:

@@ -70,7 +70,7 @@ class Relay:
         self._quiet = 0  # beats since something was written
         self._waited = 0  # beats without a first event
         self._unread = 0  # beats in which the client read nothing
-        self._task = asyncio.current_task()
+        self._task = outlet.task or asyncio.current_task()
         self._late: GatewayError | None = None
         self.committed = False
         self.failure: GatewayError | None = None

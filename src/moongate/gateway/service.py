@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -48,10 +48,10 @@ class Service:
         self._seen = _look(config.file)
         self._watcher: asyncio.TimerHandle | None = None
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         if scope["type"] == "lifespan" and self.gateway.state.config.settings.watch:
             self._watch()
-        await self.gateway(scope, receive, send)
+        return self.gateway.answer(scope, receive, send)
 
     async def drain(self, seconds: float) -> None:
         await self.gateway.drain(seconds)

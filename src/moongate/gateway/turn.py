@@ -12,7 +12,7 @@ from moongate.chat.reading import is_answer
 from moongate.dialects import CHAT
 from moongate.errors import BadUpstream, GatewayError
 from moongate.gateway.attempts import Try
-from moongate.gateway.outlet import HeaderList, Outlet
+from moongate.gateway.outlet import Outlet
 from moongate.gateway.pulse import Pulse
 from moongate.gateway.reading import read_object
 from moongate.gateway.refusals import MAX_BODY, refusal
@@ -131,9 +131,8 @@ class Turn:
         elif not unchanged:
             data = dumps(reply)
         self._begun()
-        self._outlet.start(200, [JSON_TYPE, *self._own_headers(), (b"content-length", b"%d" % len(data))])
-        self._outlet.write(data)
-        self._outlet.finish()
+        headers = [JSON_TYPE, (b"x-request-id", self._request_id), (b"content-length", b"%d" % len(data))]
+        self._outlet.respond(200, headers, data)
 
     async def _stream(self, response: Response, exchange: Exchange, attempt: Try) -> None:
         content_type = response.headers.get(b"content-type", b"").decode("latin-1")
@@ -150,7 +149,7 @@ class Turn:
             session,
             self.front,
             self._outlet,
-            headers=[*STREAM_HEAD, *self._own_headers()],
+            headers=[*STREAM_HEAD, (b"x-request-id", self._request_id)],
             patience=Patience.of(self._state.timeouts, self._pulse.seconds),
             pulse=self._pulse,
             begun=begun,
@@ -174,9 +173,6 @@ class Turn:
     def _begun(self) -> None:
         self.started = True
         self.first = perf_counter()
-
-    def _own_headers(self) -> HeaderList:
-        return [(b"x-request-id", self._request_id)]
 
 
 def _reply(exchange: Exchange, data: bytes, content_type: str) -> tuple[JsonObject, bool]:

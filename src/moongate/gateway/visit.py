@@ -70,7 +70,7 @@ class Visit:
         self.asked = b""
         self.left = False
         self._stop: GatewayError | None = None
-        self._task = asyncio.current_task()
+        self._task = outlet.task or asyncio.current_task()
 
     async def run(self) -> None:
         """Answer. Raises nothing but cancellation by the server."""
@@ -230,10 +230,8 @@ class Visit:
         return error
 
     def _respond(self, status: int, headers: HeaderList, data: bytes, length: int) -> None:
-        self.outlet.start(status, [*headers, (b"x-request-id", self.id), (b"content-length", b"%d" % length)])
-        if data:
-            self.outlet.write(data)
-        self.outlet.finish()
+        headers = [*headers, (b"x-request-id", self.id), (b"content-length", b"%d" % length)]
+        self.outlet.respond(status, headers, data)
 
     def entry(self) -> Entry:
         """The line of the access log; counts on the way."""

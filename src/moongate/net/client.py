@@ -27,7 +27,7 @@ class Client:
 
     async def send(self, method: str, path: str, headers: Headers, body: bytes, *, deadlines: Deadlines) -> Response:
         head = self._head(method, path, headers, len(body))
-        connection = await self._pool.take(deadlines.connect)
+        connection = self._pool.idle() or await self._pool.take(deadlines.connect)
         try:
             return await connection.start(head, body, deadlines).head()
         except StaleConnection:  # the one silent retry

@@ -49,6 +49,9 @@ class Exchange:
         return self
 
     async def read(self, limit: int) -> bytes:
+        if self._over and self._error is None and len(self._held) <= limit and not self._is_coded():
+            held, self._held = self._held, b""
+            return held  # it came with its head
         pieces: list[bytes] = []
         left = limit
 
@@ -63,9 +66,8 @@ class Exchange:
         return b"".join(pieces) if len(pieces) != 1 else pieces[0]
 
     async def pipe(self, sink: Sink) -> None:
-        coding = self.headers.get(b"content-encoding", b"identity")
         try:
-            if coding.lower() != b"identity":
+            if self._is_coded():
                 raise BadUpstream("the provider compressed its answer unasked", code="compressed")
             self._sink = sink
             if self._held:
@@ -77,6 +79,9 @@ class Exchange:
         except BaseException:
             self.close()
             raise
+
+    def _is_coded(self) -> bool:
+        return self.headers.get(b"content-encoding", b"identity").lower() != b"identity"
 
     async def _wait(self) -> None:
         if not self._over:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from contextlib import nullcontext
 from typing import Final
 
 from moongate.errors import Overloaded
@@ -22,18 +21,28 @@ class Pool:
 
     def __init__(self, origin: Origin, limit: int) -> None:
         self._origin = origin
-        self._slots = asyncio.Semaphore(limit)
+        self._slots = limit  # that are free
+        self._waiters: deque[asyncio.Future[None]] = deque()
         self._idle: deque[Connection] = deque()
         self._closed = False
 
+    def idle(self) -> Connection | None:
+        """One that waits for a request, with a slot: the usual case, and there is nothing to await."""
+        if self._slots:
+            while self._idle:
+                connection = self._idle.pop()
+                if connection.is_fit():
+                    self._slots -= 1
+                    return connection
+                connection.end(None)
+        return None
+
     async def take(self, seconds: float, *, fresh: bool = False) -> Connection:
         """A connection to send on, a `fresh` one if asked, within `seconds`."""
-        try:
-            # Mostly there is a slot, and a timeout would cost more than the whole of this.
-            async with asyncio.timeout(seconds) if self._slots.locked() else nullcontext():
-                await self._slots.acquire()
-        except TimeoutError:
-            raise Overloaded("every connection to the provider is busy", code="pool_full") from None
+        if self._slots:
+            self._slots -= 1
+        else:
+            await self._wait(seconds)
         while self._idle and not fresh:
             connection = self._idle.pop()
             if connection.is_fit():
@@ -42,8 +51,30 @@ class Pool:
         try:
             return await dial(self._origin, self._make, seconds)
         except BaseException:
-            self._slots.release()
+            self._give_back()
             raise
+
+    async def _wait(self, seconds: float) -> None:
+        """For a slot: whoever frees one hands it to the first who waits."""
+        waiter = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
+        try:
+            async with asyncio.timeout(seconds):
+                await waiter
+        except BaseException as error:
+            if waiter.done() and not waiter.cancelled():
+                self._give_back()  # it came too late
+            if isinstance(error, TimeoutError):
+                raise Overloaded("every connection to the provider is busy", code="pool_full") from None
+            raise
+
+    def _give_back(self) -> None:
+        while self._waiters:
+            waiter = self._waiters.popleft()
+            if not waiter.done():
+                waiter.set_result(None)
+                return
+        self._slots += 1
 
     def close(self) -> None:
         """Close what is idle; what is busy closes at the end of its exchange."""
@@ -55,7 +86,7 @@ class Pool:
         return Connection(self._free)
 
     def _free(self, connection: Connection, reusable: bool) -> None:
-        self._slots.release()
+        self._give_back()
         if self._closed:
             connection.end(None)
         elif reusable:

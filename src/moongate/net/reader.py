@@ -59,7 +59,8 @@ class Reader:
 
     def is_between(self, data: bytes) -> bool:
         """Does the next byte begin an HTTP chunk? `data` is what was fed last."""
-        return self._between and not self.complete and data.endswith(b"\n")  # a chunk's size that is cut has no end of line yet
+        # The size of a chunk, cut, has no end of line yet.
+        return self._between and not self.complete and data.endswith(b"\n")
 
     def close(self) -> None:
         """The connection ended in good order: is that the end of the answer?"""
