@@ -284,6 +284,7 @@ def test_a_sent_name_in_disguise_is_turned_back_too() -> None:
 
 def test_calls_read_from_markers_claim_their_ids_and_places() -> None:
     calls, answer = calls_of(PARSING)
+    assert not calls.beside
     first, second = calls.open("functions.bash:0", "bash"), calls.open("bash:4", "bash")
     assert [(each.index, each.id, each.shown) for each in (first, second)] == [
         (0, "functions.bash:0", "bash"),

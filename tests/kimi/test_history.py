@@ -8,6 +8,7 @@ import pytest
 from moongate.chat.contracts import Note
 from moongate.kimi.history import HistoryWriter, object_text
 from moongate.kimi.names import MOONSHOT_NAME, UNCHANGED, ToolNames
+from moongate.kimi.notes import Notes
 from moongate.kimi.past import NO_OUTPUT, read_past
 from moongate.kimi.reasoning import ReasoningRule
 from moongate.payload import JsonObject
@@ -36,7 +37,7 @@ class Writing:
         for turn in past.turns:
             for each in turn.calls:
                 each.final = (ids or {}).get(each.given, each.given)
-        self.notes: list[Note] = []
+        self.notes = Notes()
         settings: dict[str, Any] = {
             "mends_ids": True,
             "mends_history": True,

@@ -26,6 +26,13 @@ def test_the_first_of_several_texts_is_found() -> None:
     assert found(CLEAN, "no bracket") is None
 
 
+def test_only_texts_with_the_right_thing_behind_them_count() -> None:
+    lexer = Lexer({"<a>": "A", "<b>": "B"}, only="(?=x|<)")
+    assert found(lexer, "<a> <b> <a>x") == ("A", 8, 11)
+    assert found(lexer, "<a><b>") == ("A", 0, 3)
+    assert found(lexer, "<a> <b>", final=True) is None
+
+
 def test_neighbours_of_one_kind_come_as_one_match() -> None:
     assert found(RUNS, "<a><a><b><b>") == ("A", 0, 6)
     assert found(RUNS, "<a><a><b><b>", pos=6) == ("B", 6, 12)

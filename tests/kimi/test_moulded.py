@@ -54,6 +54,8 @@ def test_chunks_are_those_of_the_long_way(field: str) -> None:
         "g",
     ]
     cut = [piece for text in texts for piece in (text[:9], text[9:20], text[20:])]  # some of them are empty
+    whole = CALL.format("functions.bash:3", "{}") + CALL.format("read", "[]")
+    cut += [whole, "h" + whole]
     for text in cut:
         payload = body(text, field)
         expected = [{**payload, "choices": [each]} for each in other.feed(payload["choices"][0])]
@@ -79,5 +81,6 @@ def test_arguments_and_held_text_are_written_by_templates() -> None:
     ]
     assert whole.encode().count(b"data: ") == 4, "two events for each call"
     feed("<|tool_call_begin|>functions.bash:0<|tool_call_argument_begin|>{")
-    (arguments,) = feed('"a')
-    assert isinstance(arguments, TemplateChunk)
+    for text in ('"a', "b"):
+        (arguments,) = feed(text)
+        assert isinstance(arguments, TemplateChunk)

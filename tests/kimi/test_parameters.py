@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from moongate.chat.contracts import Note
 from moongate.errors import BadRequest
 from moongate.kimi.family import facts_of
 from moongate.kimi.hosts import host_of
+from moongate.kimi.notes import Notes
 from moongate.kimi.options import KimiOptions
 from moongate.kimi.parameters import is_named, is_thinking, mend_parameters, with_default_choice
 from moongate.payload import JsonObject
@@ -20,7 +20,7 @@ SAMPLING = {"temperature": 0.3, "top_p": 1, "n": 1, "presence_penalty": 0, "freq
 
 
 def mended(model: str, request: JsonObject, base_url: str = MOONSHOT) -> JsonObject:
-    notes: list[Note] = []
+    notes = Notes()
     before = dict(request)
     options = KimiOptions()
     result = mend_parameters(request, facts_of(model, options), host_of(base_url, options), notes)
@@ -130,7 +130,7 @@ def test_disabled_where_thinking_is_always_on_counts_as_on() -> None:
     ],
 )
 def test_tools_without_a_choice_get_the_default(request_: JsonObject, expected: str | None) -> None:
-    notes: list[Note] = []
+    notes = Notes()
     result = with_default_choice(request_, KimiOptions(tool_choice_default="required"), notes)
     if expected is None:
         assert result is request_

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from moongate.chat.contracts import Note
+from moongate.kimi.notes import Notes
 from moongate.kimi.reasoning import ReasoningRule
 from moongate.payload import JsonObject
 
@@ -11,8 +11,8 @@ MOONSHOT = ReasoningRule(blank=True)
 VLLM = ReasoningRule(both=True)
 
 
-def mended(rule: ReasoningRule, message: JsonObject) -> tuple[JsonObject, list[Note]]:
-    notes: list[Note] = []
+def mended(rule: ReasoningRule, message: JsonObject) -> tuple[JsonObject, Notes]:
+    notes = Notes()
     before = dict(message)
     result = rule.mend(message, "messages[1]", notes)
     assert message == before

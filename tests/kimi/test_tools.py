@@ -8,6 +8,7 @@ import pytest
 from moongate.chat.contracts import Note
 from moongate.errors import BadRequest
 from moongate.kimi.names import MOONSHOT_NAME, UNCHANGED, ToolNames
+from moongate.kimi.notes import Notes
 from moongate.kimi.offer import ToolKeys
 from moongate.kimi.schema_cache import SchemaCache
 from moongate.kimi.tools import (
@@ -29,9 +30,9 @@ def tool(name: Any, parameters: Any = None, **more: Any) -> JsonObject:
     return {"type": "function", "function": function, **more}
 
 
-def written(body: JsonObject, names: ToolNames = UNCHANGED) -> tuple[JsonObject, list[Note]]:
+def written(body: JsonObject, names: ToolNames = UNCHANGED) -> tuple[JsonObject, Notes]:
     before = copy.deepcopy(body)
-    notes: list[Note] = []
+    notes = Notes()
     result = write_tools(body, names, SchemaCache(), notes)
     assert body == before
     return result, notes

@@ -29,7 +29,7 @@ def lifted(payload: dict[str, Any]) -> tuple[dict[str, Any], int]:
     ],
 )
 def test_nothing_to_lift(payload: dict[str, Any]) -> None:
-    assert lift_usage(payload, []) is payload
+    assert lift_usage(payload, Notes()) is payload
 
 
 def test_usage_of_a_choice_is_lifted_and_the_last_one_counts() -> None:

@@ -25,6 +25,7 @@ def raw_of(frames: list[Frame]) -> bytes:
 STREAMS = {
     "plain": (b"data: {}\n\ndata: [DONE]\n\n", [(b"{}", ""), (b"[DONE]", "")]),
     "no blank after the colon": (b"data:{}\n\n", [(b"{}", "")]),
+    "empty ones between": (b"data: a\n\ndata:\n\ndata: \n\ndata: b\n\n", [(b"a", ""), (b"b", "")]),
     "only one blank is dropped": (b"data:  a\n\n", [(b" a", "")]),
     "one character": (b"data:x\n\n", [(b"x", "")]),
     "CRLF": (b"data: a\r\n\r\ndata: b\r\n\r\n", [(b"a", ""), (b"b", "")]),
@@ -127,6 +128,29 @@ def test_many_lines_are_read_like_a_few(line: bytes, other: bytes) -> None:
     value = line.removesuffix(b"\n").removeprefix(b"data:").removeprefix(b" ")
     for count, found in ((3, few), (2000, many)):
         assert found == b"\n".join([value] * count + [b""] * (other == b"data\n"))
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+@pytest.mark.parametrize("other", [b":", b"id: 7", b"database: x", b"", b"data", b"event"])
+def test_of_many_lines_only_fields_that_we_know_count(other: bytes, end: bytes) -> None:
+    few = [b"event: chunk", b": ping", b"data: a", b"data:", b"events: y"]
+    for count in (3, 3000):
+        lines = [*few, *[other] * (count if other else 0), b"data:  b"]
+        ((data, name),) = events(frames_of([end.join(lines) + end + end], limit=100_000))
+        assert data == b"\n".join([b"a", b"", *[b""] * (count if other == b"data" else 0), b" b"])
+        assert name == ("" if other == b"event" else "chunk")
+
+
+@pytest.mark.parametrize("empty", [b"\n", b"data:\n\n", b"data: \n\n", b"data:\n\n\ndata: \n\n"])
+def test_empty_events_leave_in_one_piece(empty: bytes) -> None:
+    decoder = SseDecoder()
+    assert decoder.feed(empty * 9) == [Frame(empty * 9, None)]
+    assert decoder.feed(b"data:") == []
+    assert decoder.feed(b"\n\n" + empty * 9 + b"data: a\n\n") == [
+        Frame(b"data:\n\n" + empty * 9, None),
+        Frame(b"data: a\n\n", b"a"),
+    ]
+    assert decoder.feed(b"data:\nid: 7\n\n") == [Frame(b"data:\nid: 7\n\n", None)]
 
 
 def test_waiting_bytes_can_be_taken_back() -> None:

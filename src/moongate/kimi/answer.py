@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Any
 
-from moongate.chat.contracts import Note
 from moongate.kimi.arguments import repaired
 from moongate.kimi.family import ModelFacts
 from moongate.kimi.k2 import K2Parser
 from moongate.kimi.k3 import K3Parser
 from moongate.kimi.markers import K2Markers
-from moongate.kimi.notes import Notes
 from moongate.kimi.offer import Offer
 from moongate.kimi.options import KimiOptions
 from moongate.kimi.pieces import Parser
@@ -49,7 +47,7 @@ class Answer:
         self.ledger = prepared.ledger
         self.names = prepared.names
         self.offer = prepared.offer
-        self.notes = Notes(prepared.notes)
+        self.notes = prepared.notes
         self.tokens: tuple[str, ...] = () if options.manual_tool_parsing else tokens  # emptied when one was seen
         self.gate = gate
         self.renames = bool(prepared.names.renamed)
@@ -64,7 +62,7 @@ class Answer:
         self._model = model
 
     def note(self, kind: str, where: str, before: Any = None, after: Any = None) -> None:
-        self.notes.append(Note(kind, where, before, after))
+        self.notes.add(kind, where, before, after)
 
     def parser(self) -> Parser | None:
         """A parser for one choice; None if markers are left alone."""

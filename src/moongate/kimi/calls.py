@@ -73,7 +73,7 @@ class Calls:
 
     def note(self, kind: str, call: int, member: str, before: Any, after: Any) -> None:
         """A note about one member of one call."""
-        self._answer.notes.about_call((kind, self._choice, call, member, before, after))
+        self._answer.notes.about_call(kind, self._choice, call, member, before, after)
 
     # Streams
 
@@ -301,7 +301,7 @@ class Calls:
             shown = name if names is None else names.original(name)
             # A grammar without ids, and nobody to make them: a call without an id is of no use to a client.
             final = claim(given, shown) or f"{shown}_{index}"
-            note(("markers_parsed", choice, index, "", given, final))
+            note("markers_parsed", choice, index, "", given, final)
             told.append((index, final, shown, arguments))
         self._used.update(range(self._next, self._next + len(calls)))
         self._next += len(calls)

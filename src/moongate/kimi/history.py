@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from operator import is_
 from typing import Any
 
-from moongate.chat.contracts import Note
 from moongate.kimi.names import ToolNames
+from moongate.kimi.notes import Notes
 from moongate.kimi.past import NO_OUTPUT, Past, PastCall, Result, Turn, is_empty_text
 from moongate.kimi.reasoning import ReasoningRule
 from moongate.payload import JsonObject, dumps_text, loads, object_of
@@ -26,7 +26,7 @@ class HistoryWriter:
     names: ToolNames
     id_prefix: str | None  # the prefix of ids that bear a tool's name, None if ids are opaque
     reasoning: ReasoningRule | None
-    notes: list[Note]
+    notes: Notes
 
     def write(self, messages: list[JsonObject], past: Past) -> list[JsonObject]:
         """The messages to send; the same list if nothing changes."""
@@ -45,15 +45,15 @@ class HistoryWriter:
                 written += self._results(turn)
                 turn = next(turns, None)
             elif at in hollow:
-                self.notes.append(Note("history_message", f"messages[{at}]", message))
+                self.notes.add("history_message", f"messages[{at}]", message)
             elif message.get("role") == "developer":
-                self.notes.append(Note("history_message", f"messages[{at}].role", "developer", "system"))
+                self.notes.add("history_message", f"messages[{at}].role", "developer", "system")
                 written.append({**message, "role": "system"})
             elif message.get("role") != "tool":
                 written.append(message)
         for result in past.results:
             if not result.counts:
-                self.notes.append(Note("history_message", f"messages[{result.at}]", result.message))
+                self.notes.add("history_message", f"messages[{result.at}]", result.message)
         return written
 
     def _results(self, turn: Turn) -> Iterator[JsonObject]:
@@ -65,11 +65,11 @@ class HistoryWriter:
         for place, call in enumerate(calls, turn.at + 1):
             if call.result is None:
                 made = {"role": "tool", "tool_call_id": self._sent_id(call.final), "content": NO_OUTPUT}
-                self.notes.append(Note("history_message", f"messages[{turn.at}]", None, made))
+                self.notes.add("history_message", f"messages[{turn.at}]", None, made)
                 yield made
                 continue
             if call.result.at != place:
-                self.notes.append(Note("history_message", f"messages[{call.result.at}]", call.result.at, place))
+                self.notes.add("history_message", f"messages[{call.result.at}]", call.result.at, place)
             yield self._result(call.result)
 
     def _in_place(self, messages: list[JsonObject], past: Past) -> list[JsonObject]:
@@ -97,7 +97,7 @@ class HistoryWriter:
             moved = [(written[source], target) for (_, source), (_, target) in zip(sorted(run), run, strict=True)]
             for message, target in moved:
                 if written[target] is not message:
-                    self.notes.append(Note("history_message", f"messages[{target}]"))
+                    self.notes.add("history_message", f"messages[{target}]")
             for message, target in moved:
                 written[target] = message
 
@@ -110,7 +110,7 @@ class HistoryWriter:
         content = message.get("content")
         if self.mends_history and isinstance(content, list) and any(map(is_empty_text, content)):
             left = [part for part in content if not is_empty_text(part)]
-            self.notes.append(Note("history_message", f"{where}.content", content, left or None))
+            self.notes.add("history_message", f"{where}.content", content, left or None)
             message = {**message, "content": left or None}
         return message if self.reasoning is None else self.reasoning.mend(message, where, self.notes)
 
@@ -161,7 +161,7 @@ class HistoryWriter:
         return final if self.id_prefix is None else self.names.sent_id(final, self.id_prefix)
 
     def _note(self, kind: str, where: str, before: Any, after: Any) -> None:
-        self.notes.append(Note(kind, where, before, after))
+        self.notes.add(kind, where, before, after)
 
 
 def object_text(arguments: Any) -> str:

@@ -13,7 +13,9 @@ import re
 from typing import Final
 
 from moongate.kimi.k3_call import K3Call
+from moongate.kimi.k3_run import behind_repeats, read_children, read_empty_calls
 from moongate.kimi.k3_tags import (
+    CHANNELS,
     CHILDREN,
     IN_BODY,
     IN_TAG,
@@ -31,7 +33,7 @@ from moongate.kimi.offer import Offer
 from moongate.kimi.pieces import Channel, Dropped, Piece, Text
 from moongate.kimi.visible import FORBIDDEN, NAMELESS, Visible
 
-CLOSE, SEP, END = Token.CLOSE, Token.SEP, Token.END  # to look a member up in its class is slow
+OPEN, CLOSE, SEP, END = Token  # to look a member up in its class is slow
 
 _OPEN_TEXT: Final = TEXTS[Token.OPEN]
 _DONE: Final = -1  # instead of a position: all was read
@@ -123,12 +125,26 @@ class K3Lane:
             self._end_call()
             self._drop(match[1])
             return match.end()
-        begin = match.end() - len(TEXTS[token])
-        if begin > stop:  # a run of them: only the last one may begin a tag
-            self._say(data[stop:begin])
+        end = self._read_run(stop) if token is OPEN and not self._body else stop
+        if end > stop:
+            return end
         self._tag = token
         self._since = match.end()
         return match.end()
+
+    def _read_run(self, at: int) -> int:
+        """What is all there is read in one go: where it ends."""
+        if self._call is not None:
+            end = read_children(self._data, at, self._call)
+            if end > at:
+                return end
+        if not self._offer.calls_allowed:
+            return at
+        end, calls = read_empty_calls(self._data, at)
+        if calls:
+            self._end_call()
+            self._visible.calls(calls)
+        return end
 
     def _in_tag(self, tag: Token, stop: int, match: re.Match[str] | None, token: Token | None, final: bool) -> int:
         data, since = self._data, self._since
@@ -143,7 +159,8 @@ class K3Lane:
                 return _DONE
             if token is SEP and self._read_tag(tag, text):
                 self._tag = None
-                return match.end()
+                repeats = tag_name(text) in CHANNELS
+                return behind_repeats(data, match.end(), TEXTS[tag] + text + TEXTS[SEP]) if repeats else match.end()
         self._tag = None
         self._say(TEXTS[tag])  # it was text, and what follows is read as such
         return since

@@ -20,12 +20,28 @@ class Token(IntEnum):
 
 TEXTS: Final = ("<|open|>", "<|close|>", "<|sep|>", "<|end_of_msg|>")  # by token
 
-OUTSIDE: Final = Lexer({TEXTS[token]: token for token in Token if token is not Token.SEP}, runs=True)
-IN_TAG: Final = Lexer({TEXTS[token]: token for token in Token})
-IN_BODY: Final = Lexer({"<|close|>": Token.CLOSE})
-
 CHILDREN: Final = frozenset({"argument", "json"})  # of a call
-NAMES: Final = frozenset({"think", "response", "tools", "message", "call"}) | CHILDREN
+CHANNELS: Final = frozenset({"think", "response", "tools", "message"})
+NAMES: Final = CHANNELS | CHILDREN | {"call"}
+
+
+def _begins_tag(names: frozenset[str]) -> str:
+    """Holds behind `<|open|>` or `<|close|>` if a tag of these names stands there, or may while the text grows.
+
+    What cannot be one is text, and there may be a lot of it: it is passed over without looking at each.
+    """
+    begun = "|".join(sorted({name[:end] for name in names for end in range(len(name))}, reverse=True))
+    other = r"<\|(?:open|close|end_of_msg)\|>"
+    return rf"(?=\s*+(?:(?:{'|'.join(sorted(names))})(?:[\s<]|\Z)|(?:{begun})(?:<[^<]*+)?\Z))(?![^<]*+{other})"
+
+
+OUTSIDE: Final = Lexer(
+    {TEXTS[token]: token for token in Token if token is not Token.SEP},
+    runs=True,
+    only=rf"(?:(?<=<\|end_of_msg\|>)|{_begins_tag(NAMES)})",
+)
+IN_TAG: Final = Lexer({TEXTS[token]: token for token in Token})
+IN_BODY: Final = Lexer({"<|close|>": Token.CLOSE}, only=_begins_tag(CHILDREN))
 
 _BEGINNINGS: Final = frozenset(name[:end] for name in NAMES for end in range(len(name) + 1))
 _ATTRIBUTE: Final = re.compile(r"""([^\s="]+)\s*=\s*(?:"([^"]*)|([^\s"]+))""").finditer

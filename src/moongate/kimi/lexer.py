@@ -13,11 +13,12 @@ class Lexer(Generic[Kind]):
     """The next of some fixed texts: the leftmost, and of those the longest, wherever the text is cut.
 
     Frozen and shared. `runs`: neighbours of the same kind may come as one match (only where no two texts overlap).
+    `only`: a pattern that holds behind a text that counts; the others are passed over.
     """
 
     __slots__ = ("_clean", "_first", "_kinds", "_last", "_longest", "_pieces", "_search")
 
-    def __init__(self, texts: Mapping[str, Kind], *, runs: bool = False) -> None:
+    def __init__(self, texts: Mapping[str, Kind], *, runs: bool = False, only: str = "") -> None:
         ordered = sorted(texts, key=len, reverse=True)
         firsts, lasts = {text[0] for text in ordered}, {text[-1] for text in ordered}
         self._first: Final = firsts.pop() if len(firsts) == 1 else None
@@ -27,7 +28,7 @@ class Lexer(Generic[Kind]):
         alone = self._first is not None and all(text.rfind(self._first) == 0 for text in ordered)
         self._clean: Final = alone and self._pieces.isdisjoint(ordered)
         again = r"\1*" if runs and self._clean else ""
-        self._search: Final = re.compile(f"({_pattern(ordered)}){again}").search
+        self._search: Final = re.compile(f"({_pattern(ordered)}){only}{again}").search
         self._kinds: Final = dict(texts)
         self._longest: Final = len(ordered[0])
 

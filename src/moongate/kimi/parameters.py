@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from moongate.chat.contracts import Note
 from moongate.errors import BadRequest
 from moongate.kimi.family import ModelFacts
 from moongate.kimi.hosts import SAMPLING_FIELDS, HostFacts, ParameterFacts
+from moongate.kimi.notes import Notes
 from moongate.kimi.options import KimiOptions
 from moongate.payload import JsonObject
 
 
-def with_default_choice(request: JsonObject, options: KimiOptions, notes: list[Note]) -> JsonObject:
+def with_default_choice(request: JsonObject, options: KimiOptions, notes: Notes) -> JsonObject:
     """`toolChoiceDefault`: tools without a `tool_choice` get one."""
     if request.get("tool_choice") is not None or not request.get("tools") or not isinstance(request["tools"], list):
         return request
-    notes.append(Note("parameter", "tool_choice", None, options.tool_choice_default))
+    notes.add("parameter", "tool_choice", None, options.tool_choice_default)
     return {**request, "tool_choice": options.tool_choice_default}
 
 
@@ -25,7 +25,7 @@ def is_thinking(request: JsonObject, model: ModelFacts) -> bool:
     return model.thinking == "always" or (model.thinking == "switchable" and not _is_disabled(request))
 
 
-def mend_parameters(request: JsonObject, model: ModelFacts, host: HostFacts, notes: list[Note]) -> JsonObject:
+def mend_parameters(request: JsonObject, model: ModelFacts, host: HostFacts, notes: Notes) -> JsonObject:
     """The request with parameters that the host takes; the same object if it takes them all."""
     tools = request.get("tools")
     if host.max_tools is not None and isinstance(tools, list) and len(tools) > host.max_tools:
@@ -36,7 +36,8 @@ def mend_parameters(request: JsonObject, model: ModelFacts, host: HostFacts, not
     changes = _changes(request, facts, model)
     if not changes:
         return request
-    notes.extend(Note("parameter", key, request.get(key), value) for key, value in changes.items())
+    for key, value in changes.items():
+        notes.add("parameter", key, request.get(key), value)
     dropped = {key for key, value in changes.items() if value is None}
     return {key: value for key, value in {**request, **changes}.items() if key not in dropped}
 

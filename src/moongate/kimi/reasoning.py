@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from moongate.chat.contracts import Note
+from moongate.kimi.notes import Notes
 from moongate.payload import JsonObject
 
 BLANK: Final = " "  # Moonshot refuses a thinking model's call without reasoning, and takes "" for none
@@ -18,7 +18,7 @@ class ReasoningRule:
     blank: bool = False
     both: bool = False
 
-    def mend(self, message: JsonObject, where: str, notes: list[Note]) -> JsonObject:
+    def mend(self, message: JsonObject, where: str, notes: Notes) -> JsonObject:
         """The message with its reasoning under the host's name; the same object if it is so already."""
         kept = message.get("reasoning_content")
         if kept and (not isinstance(kept, str) or not self.both or message.get("reasoning") == kept):
@@ -32,7 +32,7 @@ class ReasoningRule:
         mended["reasoning_content"] = text
         if self.both:
             mended["reasoning"] = text
-        notes.append(Note("reasoning", f"{where}.{source}", message.get(source), text))
+        notes.add("reasoning", f"{where}.{source}", message.get(source), text)
         return mended
 
 

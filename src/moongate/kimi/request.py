@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from moongate.chat.contracts import Note
 from moongate.errors import BadRequest
 from moongate.kimi.family import ModelFacts
 from moongate.kimi.history import HistoryWriter
 from moongate.kimi.hosts import HostFacts
 from moongate.kimi.ids import Ledger, plain_tool_name
 from moongate.kimi.names import MOONSHOT_NAME, UNCHANGED, ToolNames
+from moongate.kimi.notes import Notes
 from moongate.kimi.offer import Offer
 from moongate.kimi.options import KimiOptions
 from moongate.kimi.parameters import is_thinking, mend_parameters, with_default_choice
@@ -35,7 +35,7 @@ class Prepared(NamedTuple):
     offer: Offer
     ledger: Ledger  # the ids of the history
     names: ToolNames
-    notes: list[Note]
+    notes: Notes
 
 
 def prepare(
@@ -44,7 +44,7 @@ def prepare(
     """Make the request one that Kimi and its host take. Raises BadRequest with the path of the culprit."""
     if not isinstance(request, dict):
         raise BadRequest("the request must be a JSON object")
-    notes: list[Note] = []
+    notes = Notes()
     past = read_past(request.get("messages"), options.accept_role_tool)
     tools = request.get("tools")
     tools = tools if isinstance(tools, list) else []

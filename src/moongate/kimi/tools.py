@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from operator import is_
 from typing import Any
 
-from moongate.chat.contracts import Note
 from moongate.errors import BadRequest
 from moongate.kimi.names import ToolNames
+from moongate.kimi.notes import Notes
 from moongate.kimi.offer import ToolKeys
 from moongate.kimi.schema_cache import SchemaCache
 from moongate.payload import JsonObject
@@ -67,7 +67,7 @@ def chosen_name(choice: Any) -> str:
     return name if isinstance(name, str) else ""
 
 
-def write_tools(body: JsonObject, names: ToolNames, cache: SchemaCache, notes: list[Note]) -> JsonObject:
+def write_tools(body: JsonObject, names: ToolNames, cache: SchemaCache, notes: Notes) -> JsonObject:
     """The request with names and schemas that the host takes, in `tools` and `tool_choice`; the same object if it
     takes them as they are."""
     tools = body.get("tools")
@@ -79,13 +79,13 @@ def write_tools(body: JsonObject, names: ToolNames, cache: SchemaCache, notes: l
             body = {**body, "tools": written}
     choice: Any = body.get("tool_choice")
     if names.renamed and (name := chosen_name(choice)) in names.renamed:
-        notes.append(Note("tool_name", "tool_choice.function.name", name, names.sent(name)))
+        notes.add("tool_name", "tool_choice.function.name", name, names.sent(name))
         function = {**choice["function"], "name": names.sent(name)}
         body = {**body, "tool_choice": {**choice, "function": function}}
     return body
 
 
-def _write_tool(tool: JsonObject, at: int, names: ToolNames, cache: SchemaCache, notes: list[Note]) -> JsonObject:
+def _write_tool(tool: JsonObject, at: int, names: ToolNames, cache: SchemaCache, notes: Notes) -> JsonObject:
     function = tool["function"]
     name, parameters = function["name"], function.get("parameters")
     sent, schema = names.sent(name), parameters
@@ -97,9 +97,9 @@ def _write_tool(tool: JsonObject, at: int, names: ToolNames, cache: SchemaCache,
     if sent == name and schema is parameters:
         return tool
     if sent != name:
-        notes.append(Note("tool_name", f"tools[{at}].function.name", name, sent))
+        notes.add("tool_name", f"tools[{at}].function.name", name, sent)
         function = {**function, "name": sent}
     if schema is not parameters:
-        notes.append(Note("schema", f"tools[{at}].function.parameters", parameters, schema))
+        notes.add("schema", f"tools[{at}].function.parameters", parameters, schema)
         function = {**function, "parameters": schema}
     return {**tool, "function": function}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from moongate.chat.contracts import Note
 from moongate.kimi.notes import Notes
 from moongate.payload import JsonObject
 
@@ -23,11 +22,11 @@ def lift_usage(payload: JsonObject, notes: Notes) -> JsonObject:
         if place is None:
             return payload
         usage = choices[place]["usage"]
-        notes.append(Note("usage", f"choices[{place}].usage", usage, "usage"))
+        notes.add("usage", f"choices[{place}].usage", usage, "usage")
         payload = {**payload, "choices": [_without_usage(choice) for choice in choices], "usage": usage}
     cached = with_cached_tokens(usage)
     if cached is not usage:
-        notes.append(Note("usage", "usage.prompt_tokens_details.cached_tokens", None, cached["cached_tokens"]))
+        notes.add("usage", "usage.prompt_tokens_details.cached_tokens", None, cached["cached_tokens"])
         payload = {**payload, "usage": cached}
     return payload
 

@@ -8,6 +8,7 @@ that nobody can see: frames without data may come in one piece or in several.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from moongate.wire.frames import EVENT_LIMIT, Frame, counts_at_the_end, without_bom
@@ -19,6 +20,9 @@ _LAST_END: Final = re.compile(rb"\r?\n\r\Z")
 _BLANK_LINES: Final = re.compile(rb"[\r\n]*")
 _LINE_END: Final = re.compile(rb"\r\n|\r|\n")
 _LARGE: Final = 4096  # in an event of this size the lines are not looked at one by one
+_FIELD: Final = re.compile(rb"\n(data|event)(?::([^\n]*))?(?![^\n])")
+_EMPTY: Final = (b"data:\n", b"data: \n", b"\n")
+_EMPTY_EVENTS: Final = re.compile(rb"(?:data: ?\n\n|\n)*+").match
 _SEAM: Final = 3  # a line's end and a blank line are at most four bytes
 
 
@@ -74,7 +78,7 @@ class SseDecoder:
         data = self.take()
         if self.overflow or not self._begun or not data:
             return []
-        if _LAST_END.search(data):
+        if _LAST_END.search(data[-_SEAM:]):
             return [_frame(data, data)]
         frame = _frame(data, data)
         if frame.data is None or not counts_at_the_end(frame.data):
@@ -91,6 +95,11 @@ class SseDecoder:
     def _split(self, data: bytes) -> list[Frame]:
         """The events of bytes without CR, which is nearly all of them."""
         frames: list[Frame] = []
+        if data.startswith(_EMPTY):  # keep-alives: as many as there are, in one frame
+            end = _EMPTY_EVENTS(data).end()  # type: ignore[union-attr]  # it matches nothing as well
+            if end:
+                frames.append(Frame(data[:end], None))
+                data = data[end:]
         events = data.split(b"\n\n")
         rest = events.pop()
         at = idle = 0  # bytes from `idle` on have no event yet
@@ -150,14 +159,23 @@ def _frame(raw: bytes, event: bytes) -> Frame:
             return Frame(raw, data or None)
     lines: list[bytes] = []
     name = b""
-    for line in _LINE_END.split(event) if b"\r" in event else event.split(b"\n"):
-        field, _, value = line.partition(b":")
+    for field, value in _fields(event):
         if field == b"data":
             lines.append(value[1:] if value[:1] == b" " else value)
         elif field == b"event":
             name = value[1:] if value[:1] == b" " else value
     data = b"\n".join(lines)
     return Frame(raw, data or None, name.decode("utf-8", "replace"))
+
+
+def _fields(event: bytes) -> Iterable[tuple[bytes, bytes]]:
+    """The lines as names and values; of a large event only those that mean something to us."""
+    if b"\r" in event:
+        event = _LINE_END.sub(b"\n", event)
+    if len(event) > _LARGE:
+        return _FIELD.findall(b"\n" + event)
+    parts = (line.partition(b":") for line in event.split(b"\n"))
+    return ((name, value) for name, _, value in parts)
 
 
 def _data_of(event: bytes) -> bytes | None:

@@ -1,0 +1,88 @@
+"""Elements of calls that are all there are read in one go."""
+
+from __future__ import annotations
+
+import pytest
+from tests.kimi.marker_reading import Heard, Said
+
+from moongate.kimi.k3_call import K3Call
+from moongate.kimi.k3_run import behind_repeats, read_children, read_empty_calls
+from moongate.kimi.visible import Visible
+
+SEP = "<|sep|>"
+
+
+def child(body: str, tag: str = 'argument key="a" type="string"', name: str = "argument") -> str:
+    return f"<|open|>{tag}{SEP}{body}<|close|>{name}{SEP}"
+
+
+def read(text: str) -> tuple[int, str]:
+    """Where the children end, and the arguments that they make."""
+    visible = Visible("content")
+    call = K3Call("calc", visible, mend=False)
+    end = read_children(text, 0, call)
+    call.end()
+    (said,) = Heard().take(visible.take()).calls
+    assert (said.name, said.cut) == ("calc", False)
+    return end, said.arguments
+
+
+def test_children_that_are_all_there() -> None:
+    text = child("x\n") + child(" 7 ", 'argument  key="b"')
+    assert read(text + "tail") == (len(text), '{"a": "x\\n", "b": 7}')
+    assert read(child('{"a": 1}', "json", "json")) == (len(child('{"a": 1}', "json", "json")), '{"a": 1}')
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "x",
+        child("a<b"),
+        child("a", name="json"),
+        child("a", "argumentum"),
+        child("a")[:-1],
+        child("a", "argument " + "x" * 600),
+        f'<|open|>call tool="b"{SEP}',
+        f"<|close|>argument{SEP}",
+    ],
+)
+def test_any_other_is_left_alone(text: str) -> None:
+    assert read(text) == (0, "{}")
+    assert read(child("x") + text) == (len(child("x")), '{"a": "x"}')
+
+
+def test_calls_without_arguments() -> None:
+    a, b, end = f'<|open|>call tool="a"{SEP}', f'<|open|>call tool=" b " index="2"{SEP}', f"<|close|>call{SEP}"
+    text = a + b + a + end
+    assert read_empty_calls(text + "tail", 0) == (len(text), [("", "a", "{}"), ("", "b", "{}"), ("", "a", "{}")])
+    assert read_empty_calls(a + a, 0) == (len(a), [("", "a", "{}")]), "the last one may have arguments"
+    assert read_empty_calls("x" + a + end, 1) == (1 + len(a + end), [("", "a", "{}")])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'<|open|>call tool="a"{SEP}',
+        f'<|open|>call tool="a"{SEP}' + child("x"),
+        f'<|open|>call tool="a"{SEP}<|open|>call x',
+        f"<|open|>call{SEP}<|close|>call{SEP}",
+        f'<|open|>call tool=" "{SEP}<|close|>call{SEP}',
+        f'<|open|>called tool="a"{SEP}<|close|>call{SEP}',
+        f'<|open|>call tool="a"{SEP} <|close|>call{SEP}',
+    ],
+)
+def test_any_other_call_is_left_alone(text: str) -> None:
+    assert read_empty_calls(text, 0) == (0, [])
+
+
+def test_tags_that_say_the_same_again() -> None:
+    tools = f"<|open|>tools{SEP}"
+    assert behind_repeats(tools * 3 + "x", len(tools), tools) == 3 * len(tools)
+    assert behind_repeats(tools + "x", len(tools), tools) == len(tools)
+
+
+def test_said_is_what_was_heard() -> None:
+    visible = Visible("content")
+    visible.calls(read_empty_calls(f'<|open|>call tool="a"{SEP}<|close|>call{SEP}', 0)[1])
+    assert Heard().take(visible.take()).calls == [Said("", "a", "{}", False)]
