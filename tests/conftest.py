@@ -1,8 +1,13 @@
-"""For all tests: Hypothesis takes the same examples on every machine, and does not judge a machine for being slow."""
+"""For all tests: Hypothesis takes the same examples on every machine, and does not judge a machine for being slow;
+gateways hold canaries for secrets, and a test in which one of them shows itself anywhere has failed.
+"""
 
 from __future__ import annotations
 
 from hypothesis import HealthCheck, settings
+from tests.support.canary_hooks import pytest_runtest_makereport
+
+__all__ = ["pytest_runtest_makereport"]
 
 settings.register_profile(
     "moongate", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], print_blob=False

@@ -21,10 +21,11 @@ from typing import Any
 import pytest
 from tests.gateway.scripted import DONE, Asked, Scripted, chunk, forever, whole
 from tests.support.background import Background
+from tests.support.canary import CLIENT_KEY, PROVIDER_KEY, WATCH, search_folder
 from tests.support.http import get, post
 
 PATIENCE = 60.0
-CLIENT, UPSTREAM = "client-canary-7f3a", "sk-upstream-canary-91c2"
+CLIENT, UPSTREAM = CLIENT_KEY, PROVIDER_KEY
 ASK: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "a prompt that nobody may log"}]}
 PATH = "/v1/chat/completions"
 
@@ -80,6 +81,7 @@ class Served:
 
 @contextlib.contextmanager
 def serving(folder: Path, *arguments: str) -> Iterator[Served]:
+    WATCH.know([CLIENT, UPSTREAM])
     served = Served(folder, *arguments)
     try:
         yield served
@@ -87,6 +89,7 @@ def serving(folder: Path, *arguments: str) -> Iterator[Served]:
         if served.process.poll() is None:
             served.process.kill()
         served.process.wait(PATIENCE)
+        search_folder(folder)
 
 
 @pytest.fixture(scope="module")

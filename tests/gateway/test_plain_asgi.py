@@ -15,6 +15,7 @@ import pytest
 import uvicorn
 from tests.gateway.scripted import COMPLETION, DONE, Asked, Scripted, chunk, forever
 from tests.support.background import Background
+from tests.support.canary import CLIENT_KEY, PROVIDER_KEY, WATCH
 from tests.support.http import get, post
 
 from moongate.gateway.access_log import AccessLog
@@ -24,7 +25,7 @@ from moongate.gateway.metrics import Metrics
 from moongate.gateway.slots import Slots
 from moongate.gateway.state import State
 
-KEY = "a-client-key"
+KEY = CLIENT_KEY
 PATH = "/v1/chat/completions"
 ASK: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
 PATIENCE = 20.0
@@ -69,9 +70,11 @@ def upstream(background: Background) -> Scripted:
 
 @pytest.fixture(scope="module")
 def gateway(upstream: Scripted) -> Gateway:
-    provider = {"name": "p", "api_base_url": upstream.url, "models": ["m"], "transformer": {"use": ["Kimi"]}}
+    provider = {"name": "p", "api_base_url": upstream.url, "api_key": PROVIDER_KEY, "models": ["m"]}
+    provider["transformer"] = {"use": ["Kimi"]}
     text = json.dumps({"providers": [provider], "api_keys": [KEY]})
     config = parse_config(text, "config.json", Path.cwd(), {})
+    WATCH.know(config.secrets)
     metrics = Metrics(Slots())
     return Gateway(State(config, config.client_keys, metrics, None), metrics, AccessLog(1, style="off"))
 

@@ -9,7 +9,9 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
-KEY = "client-key-of-the-soak"
+from tests.support.canary import CLIENT_KEY
+
+KEY = CLIENT_KEY
 CHAT, MESSAGES, RESPONSES = "/v1/chat/completions", "/v1/messages", "/v1/responses"
 
 

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.support.canary import guard_process
+
 from moongate.cli.serve import bounds
 from moongate.gateway.config.load import Config, read_config
 from moongate.gateway.server import serve
@@ -32,6 +34,7 @@ def main(path: Path) -> int:
 
     config = read()
     settings = config.settings
+    guard_process(config.secrets)
     recipe = Recipe(read, lambda each: each.client_keys, config)
     return serve(
         lambda worker: Counted(recipe, worker),

@@ -16,6 +16,9 @@ from typing import Any
 
 from tests.soak.client import KEY, ask_once
 from tests.soak.entry import TASKS
+from tests.support.canary import MARK, Watch, search_folder
+
+from moongate.gateway.config.load import parse_config
 
 PATIENCE = 60.0
 
@@ -95,6 +98,14 @@ def filled(config: dict[str, Any]) -> dict[str, Any]:
     return {"api_keys": [KEY], "log": {"format": "off"}, **config}
 
 
+def _secrets_in(folder: Path, config: dict[str, Any]) -> list[str]:
+    """What it has left in its files."""
+    watch = Watch()
+    watch.know(parse_config(json.dumps(filled(config)), "config.json", folder, {}).secrets)
+    search_folder(folder, watch)
+    return watch.take()
+
+
 @contextlib.asynccontextmanager
 async def running(config: dict[str, Any]) -> AsyncIterator[Subject]:
     """A gateway in a process of its own, until the block ends; then it must end well."""
@@ -119,6 +130,8 @@ async def running(config: dict[str, Any]) -> AsyncIterator[Subject]:
             code = await asyncio.wait_for(process.wait(), PATIENCE)
             assert code == 0, f"it ended with {code}: {subject.said}"
             assert "Traceback" not in subject.said, subject.said[-3000:]
+            assert MARK not in subject.said, subject.said[-3000:]
+            assert not _secrets_in(folder, config)
             assert "mistake" not in subject.said, subject.said[-3000:]
         finally:
             if process.returncode is None:

@@ -10,6 +10,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
+from tests.support.canary import PROVIDER_KEY
+
 STREAM = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 DONE = b"data: [DONE]\n\n"
 
@@ -130,7 +132,7 @@ class Upstream:
         self.url = ""
 
     def provider(self, name: str = "up", **more: Any) -> dict[str, Any]:
-        return {"name": name, "api_base_url": self.url, "api_key": f"key-of-{name}", "models": ["m"], **more}
+        return {"name": name, "api_base_url": self.url, "api_key": f"{PROVIDER_KEY}{name}", "models": ["m"], **more}
 
     def hang_up(self) -> None:
         """Close all connections."""

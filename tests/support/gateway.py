@@ -12,6 +12,7 @@ from typing import Any
 
 import uvicorn
 from tests.support.background import Background
+from tests.support.canary import CLIENT_KEY, PROVIDER_KEY, WATCH, tapped
 from uvicorn.server import ServerState
 
 from moongate.gateway.access_log import AccessLog
@@ -19,11 +20,10 @@ from moongate.gateway.app import Gateway
 from moongate.gateway.bounds import Bounds
 from moongate.gateway.config.load import parse_config
 from moongate.gateway.metrics import Metrics
-from moongate.gateway.protocol import Protocol
 from moongate.gateway.slots import Slots
 from moongate.gateway.state import State
 
-KEY = "client-key-of-the-tests"
+KEY = CLIENT_KEY
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,11 @@ class RunningGateway:
 
 @contextlib.contextmanager
 def run_gateway(config: dict[str, Any], *, bounds: Bounds | None = None) -> Iterator[RunningGateway]:
-    """Serve this configuration until the block ends."""
-    text = json.dumps({"api_keys": [KEY], "log": {"format": "off"}, **config})
+    """Serve this configuration until the block ends. Providers without a key get a canary for one."""
+    providers = [{"api_key": PROVIDER_KEY, **each} for each in config["providers"]]
+    text = json.dumps({"api_keys": [KEY], "log": {"format": "off"}, **config, "providers": providers})
     parsed = parse_config(text, "config.json", Path.cwd(), {})
+    WATCH.know(parsed.secrets)
     metrics = Metrics(Slots())
     app = Gateway(State(parsed, parsed.client_keys, metrics, None), metrics, AccessLog(1, style="off"))
     with Background(fast=True) as background:
@@ -53,7 +55,8 @@ async def _listen(app: Gateway, state: ServerState, bounds: Bounds) -> tuple[int
     settings = uvicorn.Config(app, ws="none", interface="asgi3", lifespan="off", log_config=None, access_log=False)
     settings.load()
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(lambda: Protocol(settings, state, {}, loop, bounds=bounds), "127.0.0.1", 0)
+    protocol = tapped(WATCH)
+    server = await loop.create_server(lambda: protocol(settings, state, {}, loop, bounds=bounds), "127.0.0.1", 0)
     return server.sockets[0].getsockname()[1], server
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from tests.support.canary import WATCH
+
 PATIENCE = 30.0  # far above what any test needs: a hang is a failure, not a wait
 
 
@@ -42,8 +44,14 @@ def request(method: str, url: str, data: bytes | None, *, key: str, headers: dic
         response = connection.getresponse()
         told = {name.lower(): value for name, value in response.getheaders()}
         try:
-            return Reply(response.status, told, response.read())
+            return _searched(Reply(response.status, told, response.read()))
         except http.client.IncompleteRead as short:
-            return Reply(response.status, told, short.partial, cut=True)
+            return _searched(Reply(response.status, told, short.partial, cut=True))
     finally:
         connection.close()
+
+
+def _searched(reply: Reply) -> Reply:
+    """Gateways in other processes are only seen from here."""
+    WATCH.search(repr(reply.headers).encode() + reply.body, "an answer")
+    return reply
