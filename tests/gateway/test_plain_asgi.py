@@ -70,7 +70,7 @@ def upstream(background: Background) -> Scripted:
 
 @pytest.fixture(scope="module")
 def gateway(upstream: Scripted) -> Gateway:
-    provider = {"name": "p", "api_base_url": upstream.url, "api_key": PROVIDER_KEY, "models": ["m"]}
+    provider: dict[str, Any] = {"name": "p", "api_base_url": upstream.url, "api_key": PROVIDER_KEY, "models": ["m"]}
     provider["transformer"] = {"use": ["Kimi"]}
     text = json.dumps({"providers": [provider], "api_keys": [KEY]})
     config = parse_config(text, "config.json", Path.cwd(), {})

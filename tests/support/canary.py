@@ -101,7 +101,7 @@ def guard_process(secrets: Iterable[str]) -> None:
 
     watch = Watch(lambda _: print(f"{MARK}a secret is in an answer", file=sys.stderr, flush=True))
     watch.know(secrets)
-    server.Connection = tapped(watch)  # type: ignore[misc]
+    setattr(server, "Connection", tapped(watch))  # noqa: B010 (for a type checker it is no name of that module)
 
 
 def search_folder(folder: Path, watch: Watch = WATCH) -> None:
