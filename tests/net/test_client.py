@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 
 import pytest
 from tests.net.hostile import CHUNKED, OK, Hostile, Peer, keeps_saying, on_both_loops, run, says
@@ -124,6 +125,69 @@ def test_a_stray_answer_that_the_loop_has_not_seen_yet(loop: str) -> None:
             assert hostile.connections == 2
 
     run(loop, main())
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("more", [b"x", b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nstray"])
+def test_after_something_unasked_nothing_is_reused(loop: str, late: bool, more: bytes) -> None:
+    """Once is enough: from then on every request has a connection of its own."""
+
+    async def main() -> None:
+        async def script(peer: Peer) -> None:
+            await peer.request()
+            await (peer.say(OK, more) if late else peer.say(OK + more))
+            await peer.gone()
+
+        async with Hostile(keeps_saying(OK), script, keeps_saying(OK)) as hostile, Hostile(keeps_saying(OK)) as other:
+            slow = asyncio.create_task(hostile.answer(), name="holds the first connection")
+            await asyncio.sleep(0)
+            assert await hostile.answer() == b"ok"
+            assert await slow == b"ok"
+            while not hostile.client._pool._wary:
+                await asyncio.sleep(0.005)
+            for _ in range(3):
+                assert await hostile.answer() == await other.answer() == b"ok"
+            assert (hostile.connections, other.connections) == (5, 1)
+
+    run(loop, main())
+
+
+def test_it_is_trusted_again_after_a_while(loop: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("moongate.net.pool.WARY_SECONDS", 0.0)
+
+    async def main() -> None:
+        async with Hostile(says(OK + b"x"), keeps_saying(OK)) as hostile:
+            for _ in range(4):
+                assert await hostile.answer() == b"ok"
+                await asyncio.sleep(0.01)
+            assert hostile.connections == 2
+
+    run(loop, main())
+
+
+def test_a_connection_that_the_provider_closes_in_good_order_raises_no_suspicion(loop: str) -> None:
+    async def main() -> None:
+        peers: list[Peer] = []
+
+        async def script(peer: Peer) -> None:
+            peers.append(peer)
+            await keeps_saying(OK)(peer)
+
+        async with Hostile(script) as hostile:
+            for _ in range(2):
+                assert await hostile.answer() == b"ok"
+            os_end(peers[0])
+            for _ in range(3):
+                assert await hostile.answer() == b"ok"
+            assert hostile.connections == 2
+
+    run(loop, main())
+
+
+def os_end(peer: Peer) -> None:
+    """End what we send, at once: the client's loop has not seen it yet when the next request is made."""
+    with socket.socket(fileno=os.dup(peer.writer.get_extra_info("socket").fileno())) as sock:
+        sock.shutdown(socket.SHUT_WR)
 
 
 def test_a_dead_kept_connection_costs_one_silent_retry(loop: str) -> None:

@@ -143,12 +143,16 @@ def _refuse(_: bytes) -> None:
 class Connection(asyncio.Protocol):
     """Serves one exchange at a time; bytes that no exchange asked for close it.
 
-    `on_free(connection, reusable)` is called once at the end of each exchange.
+    `on_free(connection, reusable)` is called once at the end of each exchange, `on_surplus()` when the provider has
+    sent what no exchange asked for.
     """
 
-    def __init__(self, on_free: Callable[[Connection, bool], None]) -> None:
+    def __init__(
+        self, on_free: Callable[[Connection, bool], None], on_surplus: Callable[[], None] = lambda: None
+    ) -> None:
         self.loop = asyncio.get_running_loop()
         self._on_free = on_free
+        self._on_surplus = on_surplus
         self._alarm = Alarm(self.loop, self._ring)
         self._reader = Reader()
         self._exchange: Exchange | None = None
@@ -196,6 +200,7 @@ class Connection(asyncio.Protocol):
         exchange, reader = self._exchange, self._reader
         self._lane = None
         if exchange is None:
+            self._on_surplus()
             self._transport.abort()
             return
         body = reader.feed(data)
@@ -215,6 +220,8 @@ class Connection(asyncio.Protocol):
         if exchange is not self._exchange:
             return  # the sink ended it
         if reader.complete:
+            if reader.surplus:
+                self._on_surplus()
             self.end(None, reusable=reader.reusable)
         elif reader.failure is not None:
             self.end(reader.failure)

@@ -11,6 +11,8 @@ from moongate.net.connection import Connection
 from moongate.net.dial import Origin, dial
 
 IDLE_SECONDS: Final = 30.0
+LAST_SECONDS: Final = 1.0  # for an idle connection on which something has come
+WARY_SECONDS: Final = 600.0  # in which an origin that said more than it was asked gets a connection for each request
 
 
 class Pool:
@@ -25,6 +27,7 @@ class Pool:
         self._waiters: deque[asyncio.Future[None]] = deque()
         self._idle: deque[Connection] = deque()
         self._closed = False
+        self._wary = 0.0  # until then nothing is reused
 
     def idle(self) -> Connection | None:
         """One that waits for a request, with a slot: the usual case, and there is nothing to await."""
@@ -34,7 +37,7 @@ class Pool:
                 if connection.is_fit():
                     self._slots -= 1
                     return connection
-                connection.end(None)
+                _dismiss(connection)
         return None
 
     async def take(self, seconds: float, *, fresh: bool = False) -> Connection:
@@ -47,7 +50,7 @@ class Pool:
             connection = self._idle.pop()
             if connection.is_fit():
                 return connection
-            connection.end(None)
+            _dismiss(connection)
         try:
             return await dial(self._origin, self._make, seconds)
         except BaseException:
@@ -83,14 +86,26 @@ class Pool:
             self._idle.pop().end(None)
 
     def _make(self) -> Connection:
-        return Connection(self._free)
+        return Connection(self._free, self._suspect)
+
+    def _suspect(self) -> None:
+        """HTTP/1.1 does not number its answers: an unasked one that comes later still is that to the next request."""
+        self._wary = asyncio.get_running_loop().time() + WARY_SECONDS
+        while self._idle:
+            self._idle.pop().end(None)
 
     def _free(self, connection: Connection, reusable: bool) -> None:
         self._give_back()
-        if self._closed:
+        if self._closed or (self._wary > 0 and connection.loop.time() < self._wary):
             connection.end(None)
         elif reusable:
             connection.rest(IDLE_SECONDS)
             self._idle.append(connection)
             while not self._idle[0].is_open():  # the oldest rest at this end and expire first
                 self._idle.popleft()
+
+
+def _dismiss(connection: Connection) -> None:
+    """Let it read what has come, be it the end or something unasked, and close."""
+    if connection.is_open():
+        connection.rest(LAST_SECONDS)

@@ -32,6 +32,7 @@ class Reader:
         self.heard = False  # any byte at all
         self.complete = False
         self.reusable = True  # may another request follow on this connection?
+        self.surplus = False  # more came than was asked for
         self.failure: BadUpstream | None = None  # a failed reader stays failed
         self._between = False  # the last thing that was read is a whole chunk
         self._head_size = self._barren = 0
@@ -69,14 +70,17 @@ class Reader:
 
     def _fail(self, why: str) -> None:
         self.reusable = False
-        if not self.complete and self.failure is None:
+        if self.complete:
+            self.surplus = True
+        elif self.failure is None:
             self.failure = BadUpstream(f"the provider's answer is not valid HTTP: {why}", code="bad_http")
 
     # httptools calls what follows.
 
     def on_message_begin(self) -> None:
         if self.complete:
-            self.reusable = False  # bytes that nobody asked for
+            self.reusable = False
+            self.surplus = True
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self._head_size += len(name) + len(value) + 4
