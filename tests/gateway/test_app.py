@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.gateway.scripted import COMPLETION, DONE, Asked, Scripted, chunk
+from tests.gateway.scripted import COMPLETION, DONE, Asked, Scripted, chunk, forever
 from tests.support.background import Background
 from tests.support.gateway import KEY, RunningGateway, run_gateway
 from tests.support.http import Reply, get, post, request
@@ -293,6 +293,22 @@ def test_what_is_no_answer_is_a_bad_gateway(gateway: RunningGateway, stream: boo
 def test_an_error_under_status_200_is_an_error(gateway: RunningGateway, stream: bool) -> None:
     reply = ask(gateway, user="error in 200", stream=stream)
     assert (reply.status, reply.json()["error"]["message"]) == (400, "sorry")
+
+
+def test_a_whole_answer_does_not_wait_for_what_comes_after_the_end(upstream: Scripted, gateway: RunningGateway) -> None:
+    """A stream that was not asked for, whose body the provider never ends."""
+
+    async def hangs(asked: Asked) -> None:
+        asked.begin_stream()
+        asked.send(chunk("Hel") + chunk("lo.", "stop") + DONE)
+        await forever(asked)
+
+    upstream.play, before = hangs, upstream.play
+    try:
+        reply = ask(gateway)
+    finally:
+        upstream.play = before
+    assert reply.json()["choices"][0]["message"]["content"] == "Hello."
 
 
 def test_metrics_count(gateway: RunningGateway) -> None:

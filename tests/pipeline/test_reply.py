@@ -45,6 +45,23 @@ def test_a_stream_is_put_together_and_judged_as_a_whole_answer() -> None:
     assert choice["finish_reason"] == "tool_calls"
 
 
+@pytest.mark.parametrize(
+    ("content_type", "pieces", "ends"),
+    [
+        ("text/event-stream", [TEXT, b": x\n\n", END + DONE[:9], DONE[9:]], [False, False, False, True]),
+        ("text/event-stream; charset=utf-8", [TEXT + END + DONE], [True]),
+        ("text/event-stream", [event({"content": "[DONE]"}), b"data: x[DONE]\n\n"], [False, False]),
+        ("", [b"data:[DONE] \r\n\r\n"], [True]),
+        ("application/x-ndjson", [TEXT[6:-1], b"[DONE]\n"], [False, True]),
+        ("application/json", [json.dumps(ANSWER).encode(), DONE], [False, False]),
+        ("text/event-stream", [b"data: " + b"x" * 200, DONE, DONE], [False, False, False]),
+    ],
+)
+def test_the_end_that_a_stream_says_itself(content_type: str, pieces: list[bytes], ends: list[bool]) -> None:
+    watch = module.EndWatch(content_type, limit=150)
+    assert [watch.feed(piece) for piece in pieces] == ends
+
+
 def test_lines_are_put_together() -> None:
     lines = TEXT[6:-1] + END[6:-1]
     for content_type in ("application/x-ndjson", "application/json"):

@@ -20,7 +20,7 @@ from moongate.gateway.relay import Patience, Relay
 from moongate.gateway.state import State, Target
 from moongate.net.contract import Response
 from moongate.payload import JsonObject, dumps, object_of
-from moongate.pipeline.reply import read_reply
+from moongate.pipeline.reply import EndWatch, read_reply
 from moongate.pipeline.session import Session
 
 ERROR_SECONDS: Final = 5.0  # for the body of a provider's error
@@ -121,8 +121,11 @@ class Turn:
             self.notes = exchange.notes if self.front is CHAT else [*exchange.notes, *self.front.left_out(self._asked)]
 
     async def _whole(self, response: Response, exchange: Exchange) -> None:
-        data = await response.read(self._state.limits.answer)
         content_type = response.headers.get(b"content-type", b"").decode("latin-1")
+        if content_type.startswith("application/json"):
+            data = await response.read(self._state.limits.answer)
+        else:
+            data = await _read_stream(response, content_type, self._state.limits.answer)
         reply, unchanged = _reply(exchange, data, content_type)
         usage = reply.get("usage")
         self.usage = usage if isinstance(usage, dict) else None
@@ -173,6 +176,24 @@ class Turn:
     def _begun(self) -> None:
         self.started = True
         self.first = perf_counter()
+
+
+async def _read_stream(response: Response, content_type: str, limit: int) -> bytes:
+    """The body, if it is a stream as far as the end that it says itself."""
+    pieces: list[bytes] = []
+    watch, left = EndWatch(content_type, limit), limit
+
+    def collect(data: bytes) -> None:
+        nonlocal left
+        left -= len(data)
+        if left < 0:
+            raise BadUpstream(f"the provider's answer is larger than {limit} bytes", code="too_large")
+        pieces.append(data)
+        if watch.feed(data):
+            response.release()
+
+    await response.pipe(collect)
+    return b"".join(pieces)
 
 
 def _reply(exchange: Exchange, data: bytes, content_type: str) -> tuple[JsonObject, bool]:

@@ -11,8 +11,8 @@ from moongate.chat.progress import Progress
 from moongate.errors import BadUpstream
 from moongate.payload import JsonObject, object_of
 from moongate.pipeline.upstream import Document, Upstream, checked_answer
-from moongate.wire.frames import DOCUMENT_LIMIT
-from moongate.wire.framing import framing_of
+from moongate.wire.frames import DOCUMENT_LIMIT, DONE
+from moongate.wire.framing import decoder_for, framing_of
 
 
 def read_reply(exchange: Exchange, data: bytes, content_type: str) -> JsonObject:
@@ -47,6 +47,24 @@ def read_reply(exchange: Exchange, data: bytes, content_type: str) -> JsonObject
         raise BadUpstream("the provider's stream ended before the answer was complete")
     # It ended, but said no finish reason: that is for the rules of streams to judge.
     return _completion(_streamed(exchange, stream.chunks))
+
+
+class EndWatch:
+    """Finds the end that a stream says itself: a provider may keep the connection open long after it.
+
+    >>> watch = EndWatch("text/event-stream")
+    >>> [watch.feed(data) for data in (b"data: {}\\n\\ndata: [DO", b"NE]\\n\\n")]
+    [False, True]
+    """
+
+    def __init__(self, content_type: str, limit: int = DOCUMENT_LIMIT) -> None:
+        self._decoder = decoder_for(content_type, limit)
+
+    def feed(self, data: bytes) -> bool:
+        """Was that the end? Never for one document: it ends with its bytes."""
+        if self._decoder is None or self._decoder.overflow:
+            return False
+        return any(frame.data is not None and frame.data.strip() == DONE for frame in self._decoder.feed(data))
 
 
 class _Stream:
