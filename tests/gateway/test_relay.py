@@ -421,6 +421,9 @@ def test_a_reader_that_never_reads_is_cut_off(upstream: Scripted) -> None:
         eventually(lambda: upstream.left == 1, "the upstream was not told")
         eventually(lambda: not gateway.app.visits, "the visit did not end")
         client.close()
+        text = get(gateway.root + "/metrics", key=KEY).body.decode()
+        assert "moongate_client_left_total 1\n" in text
+        assert 'status="499"} 1\n' in text
 
 
 def test_a_document_for_a_stream_and_the_reverse(upstream: Scripted) -> None:

@@ -32,7 +32,6 @@ class Cycle:
     paused = False  # the client does not read fast enough
     over = False  # answered in full, or never will be
     gone = False  # the client left
-    forwarded = 0  # pieces that came with their own framing
     task: asyncio.Task[None] | None = None
     _delivered = False  # the application has seen the end of the request's body
     _size = 0  # bytes of it that wait
@@ -163,14 +162,8 @@ class Cycle:
             self._put(data)
 
     def forwarder(self) -> Callable[[bytes], None] | None:
-        return self._forward if self._chunked else None
-
-    def _forward(self, data: bytes) -> None:
-        self.forwarded += 1
-        if self._head:
-            self._put(data)
-        elif not self.over:
-            self._protocol.transport.write(data)
+        """Writes what is framed in chunks already, without a step in between. A closed transport drops it."""
+        return self._protocol.transport.write if self._chunked and not (self._head or self.over) else None
 
     def finish(self) -> None:
         """The answer is complete."""
@@ -191,6 +184,10 @@ class Cycle:
         if not self.over:
             self._end()
             self._protocol.abort()
+
+    def drop(self) -> None:
+        """Close the connection; `on_disconnect` is told, as if the client had left."""
+        self._protocol.abort()
 
     def on_drain(self, paused: Callable[[], None], drained: Callable[[], None]) -> None:
         """Call `paused` when the client falls behind, `drained` when it has caught up."""

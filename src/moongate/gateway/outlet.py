@@ -23,7 +23,7 @@ HIGH_WATER: Final = 64 * 1024  # bytes waiting in the queue from which the upstr
 
 
 class Outlet(Protocol):
-    """One response. `start` once, then `write` until `finish` or `abort`."""
+    """One response. `start` once, then `write` until `finish` or `drop`."""
 
     @property
     def task(self) -> asyncio.Task[None] | None:
@@ -35,11 +35,6 @@ class Outlet(Protocol):
         """The client reads slowly: write no more than what is already on its way."""
         ...
 
-    @property
-    def forwarded(self) -> int:
-        """How many pieces were forwarded."""
-        ...
-
     def start(self, status: int, headers: HeaderList) -> None: ...
 
     def respond(self, status: int, headers: HeaderList, data: bytes) -> None:
@@ -49,13 +44,13 @@ class Outlet(Protocol):
     def write(self, data: bytes) -> None: ...
 
     def forwarder(self) -> Callable[[bytes], None] | None:
-        """Writes what is framed as HTTP chunks already. None: that is not how this answer is sent."""
+        """Writes what is framed as HTTP chunks already. None: not while this answer is sent in another way."""
         ...
 
     def finish(self) -> None: ...
 
-    def abort(self) -> None:
-        """Close the connection without an end of the body."""
+    def drop(self) -> None:
+        """Close the connection without an end of the body: for us the client has left."""
         ...
 
     def on_drain(self, paused: Callable[[], None], drained: Callable[[], None]) -> None:
@@ -66,9 +61,8 @@ class Outlet(Protocol):
 
 
 class AsgiOutlet:
-    """An Outlet over plain ASGI. `pump` must run beside whoever writes; it ends after `finish` or `abort`."""
+    """An Outlet over plain ASGI. `pump` must run beside whoever writes; it ends after `finish` or `drop`."""
 
-    forwarded = 0
     task: asyncio.Task[None] | None = None
 
     def __init__(self, receive: Receive, send: Send) -> None:
@@ -81,6 +75,7 @@ class AsgiOutlet:
         self._pause: Callable[[], None] | None = None
         self._drained: Callable[[], None] | None = None
         self._watcher: asyncio.Task[None] | None = None
+        self._left: Callable[[], None] | None = None
         self.paused = False
 
     def start(self, status: int, headers: HeaderList) -> None:
@@ -106,16 +101,19 @@ class AsgiOutlet:
         self._put({"type": "http.response.body", "body": b"", "more_body": False})
         self._over = True
 
-    def abort(self) -> None:
+    def drop(self) -> None:
         self._queue.clear()
         self._over = True
         self._wake.set()
+        if self._left is not None:
+            self._left()
 
     def on_drain(self, paused: Callable[[], None], drained: Callable[[], None]) -> None:
         self._pause, self._drained = paused, drained
 
     def on_disconnect(self, callback: Callable[[], None]) -> None:
         """The request's body must have been read."""
+        self._left = callback
         self._watcher = asyncio.create_task(self._watch(callback))
 
     def close(self) -> None:
@@ -154,15 +152,13 @@ class AsgiOutlet:
 class Copying:
     """An Outlet that also keeps the beginning of what is written, for a log that was told to show answers."""
 
-    forwarded = 0
-
     def __init__(self, outlet: Outlet) -> None:
         self._outlet = outlet
         self.task = outlet.task
         self.copy = bytearray()
         self.start = outlet.start
         self.finish = outlet.finish
-        self.abort = outlet.abort
+        self.drop = outlet.drop
         self.on_drain = outlet.on_drain
         self.on_disconnect = outlet.on_disconnect
 

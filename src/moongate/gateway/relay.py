@@ -65,7 +65,7 @@ class Relay:
         self._clean = clean  # takes secrets out: a provider may quote our key in an error
         self._response: Response | None = None
         self._groove: Groove | None = None
-        self._forwarded = 0  # pieces, at the last beat
+        self._lane: Lane | None = None
         self._held: list[bytes] = []
         self._quiet = 0  # beats since something was written
         self._waited = 0  # beats without a first event
@@ -91,13 +91,12 @@ class Relay:
         if self._outlet.paused:
             self._unread += 1
             if self._unread >= self._patience.unread:
-                self._outlet.abort()
-                self._cancel()
+                self._outlet.drop()
             return
         self._unread = 0
         self._quiet += 1
-        if self._outlet.forwarded != self._forwarded:
-            self._forwarded = self._outlet.forwarded
+        if self._lane is not None and self._lane.taken:
+            self._lane.taken = False
             self._quiet = 0
         if not self._session.started:
             self._waited += 1
@@ -154,13 +153,12 @@ class Relay:
         """What runs in the groove goes from socket to socket."""
         assert self._response is not None
         self._groove = groove
-        forward = self._outlet.forwarder()
-        if groove is None or forward is None or not self.committed:
-            self._response.express(None)
-        else:
-            self._response.express(
-                Lane(groove.prefix, groove.suffix, groove.ordinary, groove.accepts, forward, groove.limit)
-            )
+        self._lane = None
+        forward = self._outlet.forwarder() if self.committed else None
+        if groove is not None and forward is not None:
+            makes = (groove.prefix, groove.suffix, groove.ordinary, groove.accepts)
+            self._lane = Lane(*makes, forward, groove.limit)
+        self._response.express(self._lane)
 
     def _send(self, out: bytes) -> None:
         """While nothing is committed, hold; the first event decides."""
