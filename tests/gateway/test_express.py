@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import httptools
@@ -36,7 +38,7 @@ class Wire(asyncio.Transport):
         self.written: list[bytes] = []
 
     def write(self, data: Any) -> None:
-        self.written.append(bytes(data))
+        self.written.append(data)
 
     def writelines(self, list_of_data: Any) -> None:
         self.written.extend(list_of_data)
@@ -100,8 +102,9 @@ def event(text: str, **more: Any) -> bytes:
 END = b'data: {"id": "c", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}\n\ndata: [DONE]\n\n'
 
 
-async def relayed(reads: list[bytes], preset: str) -> tuple[Body, int]:
-    """What a client reads, and how many reads took the short way."""
+@asynccontextmanager
+async def relay_of(preset: str) -> AsyncIterator[tuple[Connection, Relay, Wire]]:
+    """A stream that has begun: the provider's connection, the relay, what the client is sent."""
     connection = Connection(lambda _, __: None)
     connection.connection_made(Wire())
     exchange = connection.start(b"head", b"body", Deadlines())
@@ -109,17 +112,23 @@ async def relayed(reads: list[bytes], preset: str) -> tuple[Body, int]:
     cycle = Cycle(client, head_only=False, persistent=True)  # type: ignore[arg-type]  # as much of it as is needed
     cycle.complete = True
     session = Session(KimiTransformer.from_config({"preset": preset}, model="kimi-k2").begin(REQUEST), SSE)
-    patience = Patience.of(Timeouts(), 1.0)
+    patience = Patience.of(Timeouts(keep_alive=2), 1.0)
     relay = Relay(session, CHAT, cycle, headers=[], patience=patience, pulse=Pulse(), begun=lambda: None)
     head = asyncio.ensure_future(exchange.head())
     await asyncio.sleep(0)
     connection.data_received(HEAD)
     running = asyncio.ensure_future(relay.run(await head))
     await asyncio.sleep(0)
-    for read in reads:
-        connection.data_received(read)
+    yield connection, relay, client.transport
     await asyncio.wait_for(running, 20)
-    return Body(b"".join(client.transport.written)), cycle.forwarded
+
+
+async def relayed(reads: list[bytes], preset: str) -> tuple[Body, int]:
+    """What a client reads, and how many reads took the short way: those that left with their own framing."""
+    async with relay_of(preset) as (connection, _, wire):
+        for read in reads:
+            connection.data_received(read)
+    return Body(b"".join(wire.written)), sum(any(each is read for read in reads) for each in wire.written)
 
 
 def framed(body: bytes) -> bytes:
@@ -139,6 +148,22 @@ def test_ordinary_text_takes_the_short_way() -> None:
         assert body.whole == b"".join(texts) + END
         assert body.complete
         assert forwarded == 3  # two give the mould, the third is the first that fits
+
+
+def test_what_takes_the_short_way_is_no_silence() -> None:
+    async def kept_alive() -> list[int]:
+        text = framed(event("a"))
+        counts = []
+        async with relay_of("agent") as (connection, relay, wire):
+            for read in (text, text, text, text, b"", b"", text, b"", b""):
+                if read:
+                    connection.data_received(read)
+                relay.beat()
+                counts.append(sum(b": keep-alive" in each for each in wire.written))
+            connection.data_received(framed(END) + b"0\r\n\r\n")
+        return counts
+
+    assert asyncio.run(kept_alive())== [0, 0, 0, 0, 0, 1, 1, 1, 2]
 
 
 words = st.sampled_from(["a", " b, c", "<", "x < y", " 中", "\n", '"', CALL[:30], CALL[30:], CALL, ""])

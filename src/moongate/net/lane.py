@@ -13,7 +13,18 @@ class Lane:
     The text must be made of `ordinary` bytes, or else `accepts(text, others)` decides.
     """
 
-    __slots__ = ("_accepts", "_begin", "_end", "_forward", "_least", "_most", "_ordinary", "_prefix", "_suffix")
+    __slots__ = (
+        "_accepts",
+        "_begin",
+        "_end",
+        "_forward",
+        "_least",
+        "_most",
+        "_ordinary",
+        "_prefix",
+        "_suffix",
+        "taken",
+    )
 
     def __init__(
         self,
@@ -33,6 +44,7 @@ class Lane:
         self._end = -len(self._suffix)
         self._least = len(prefix) + len(self._suffix)
         self._most = limit
+        self.taken = False  # something, since somebody set it to False
 
     def take(self, data: bytes) -> bool:
         """True: it was forwarded. Only for a read that begins where an HTTP chunk begins."""
@@ -47,4 +59,5 @@ class Lane:
         if others and not self._accepts(text, others):
             return False
         self._forward(data)
+        self.taken = True
         return True
