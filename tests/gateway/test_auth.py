@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from moongate.errors import TooManyRequests, Unauthorized
+from moongate.gateway import auth
 from moongate.gateway.auth import Client, Doorkeeper
 from moongate.gateway.config.settings import ClientKey
 
@@ -82,3 +83,13 @@ def test_workers_share_a_rate() -> None:
     client.enter(0.0)
     with pytest.raises(TooManyRequests):
         client.enter(0.0)
+
+
+def test_a_good_header_is_remembered_and_a_bad_one_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auth, "MAX_ADMITTED", 1)
+    door = Doorkeeper(KEYS)
+    for _ in range(2):
+        for head in (b"Bearer first-key", b"Bearer second-key"):
+            assert door.admit({b"authorization": head}) is door.admit({b"authorization": head})
+        with pytest.raises(Unauthorized):
+            door.admit({b"authorization": b"Bearer third-key"})

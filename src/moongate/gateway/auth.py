@@ -1,6 +1,7 @@
 """Who may come in: client keys, their rate and their concurrency.
 
-A key is looked up by its SHA-256 digest, so the time of a lookup says nothing about the text of any key.
+A key is looked up by its SHA-256 digest, so the time of a lookup says nothing about the text of any key. A header that
+was good is remembered as it is: Python hashes bytes with a secret of the process, and compares them only then.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Final
 from moongate.errors import TooManyRequests, Unauthorized
 from moongate.gateway.config.settings import ClientKey
 
+MAX_ADMITTED: Final = 1024  # spellings of good headers that are remembered
 _BEARER: Final = b"bearer "
 _MISSING: Final = "No client key: send 'Authorization: Bearer KEY' or 'x-api-key: KEY'"
 _WRONG: Final = "The client key is not known to this gateway"
@@ -75,6 +77,7 @@ class Doorkeeper:
     def __init__(self, keys: Iterable[ClientKey] | None, *, workers: int = 1) -> None:
         self._anonymous: Client | None = None
         self._clients: dict[bytes, Client] = {}
+        self._admitted: dict[bytes, Client] = {}  # by the header that was good; hashes of bytes are keyed, too
         if keys is None:
             self._anonymous = Client(ClientKey(key="", name="anonymous"), number=0)
             return
@@ -94,17 +97,22 @@ class Doorkeeper:
         """The client that sent a request with these headers. Raises Unauthorized."""
         if self._anonymous is not None:
             return self._anonymous
-        given = head.get(b"authorization")
-        if given is not None and given[:7].lower() == _BEARER:
+        given = head.get(b"authorization", b"")
+        client = self._admitted.get(given)
+        if client is not None:
+            return client
+        if given[:7].lower() == _BEARER:
             client = self._known(given[7:].strip())
             if client is not None:
+                if len(self._admitted) < MAX_ADMITTED:
+                    self._admitted[given] = client
                 return client
         key = head.get(b"x-api-key")
         if key is not None:
             client = self._known(key)
             if client is not None:
                 return client
-        raise Unauthorized(_MISSING if given is None and key is None else _WRONG, code="invalid_api_key")
+        raise Unauthorized(_MISSING if not given and key is None else _WRONG, code="invalid_api_key")
 
     def _known(self, key: bytes) -> Client | None:
         digest = sha256(key).digest()

@@ -69,6 +69,10 @@ class Routes:
             raise BadRequest("is missing", path="model")
         raise self._unknown(model)
 
+    def is_name(self, model: str) -> bool:
+        """Is it a name of the configuration's own?"""
+        return model in self._by_name
+
     def _names_a_provider(self, model: str | None) -> bool:
         """Who says which provider means it: another model would be a surprise."""
         return model is not None and any(model.startswith((f"{each},", f"{each}/")) for each in self._providers)

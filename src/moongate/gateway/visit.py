@@ -255,7 +255,7 @@ class Visit:
             self.front.name if self.path in FRONTS else "",
             scope["method"],
             self.path if self.path in FRONTS else self.state.redactor.clean(self.path)[:200],
-            self.state.redactor.clean(turn.asked_model[:4096])[:200] if turn is not None else "",
+            self._asked_model(),
             provider,
             model,
             self.status,
@@ -268,6 +268,10 @@ class Visit:
             self.error,
             self._bodies(),
         )
+
+    def _asked_model(self) -> str:
+        model = self.turn.asked_model if self.turn is not None else ""
+        return model if self.state.routes.is_name(model) else self.state.redactor.clean(model[:4096])[:200]
 
     def _bodies(self) -> tuple[str, str] | None:
         """What was asked and answered, if the log is to show it."""
