@@ -13,13 +13,40 @@ from tests.soak.subject import Subject, running, settled
 from tests.soak.upstream import DONE, STREAM, Asked, event, listening
 
 PIECES = 8
+PATHS = (CHAT, CHAT, MESSAGES, RESPONSES)
+EARLY = ("in the head", "in the body")
+LATE = ("reading", "reading", "reading", "reading", "not reading")
 ENDS = {CHAT: b"[DONE]", MESSAGES: b"message_stop", RESPONSES: b"response.completed"}
+
+
+LONGEST_GATHERING = 60.0  # seconds
+
+
+class Gate:
+    """Opens when so many streams have reached the upstream: then all of them are open at the same time."""
+
+    def __init__(self, streams: int) -> None:
+        self._missing = streams
+        self._open = asyncio.Event()
+        asyncio.get_running_loop().call_later(LONGEST_GATHERING, self._open.set)
+
+    async def arrive(self) -> None:
+        self._missing -= 1
+        if self._missing == 0:
+            self._open.set()
+        await self.wait()
+
+    async def wait(self) -> None:
+        await self._open.wait()
 
 
 @dataclass(slots=True)
 class Storm:
     """What the clients did and saw."""
 
+    gate: Gate
+    now: int = 0  # streams that are open
+    most: int = 0
     left_at: dict[str, float] = field(default_factory=dict)  # by nonce
     phases: dict[str, int] = field(default_factory=dict)
     whole: int = 0
@@ -30,14 +57,23 @@ class Storm:
 
 
 async def disconnects(streams: int = 1000, *, seconds: float = 16.0, most_ms: float = 250, rounds: int = 2) -> Report:
-    """`rounds` storms of `streams` streams that last `seconds` each; the first warms up and is judged as well."""
-    dice = random.Random(1)
+    """`rounds` storms of `streams` streams that last `seconds` each; the first warms up and is judged as well.
 
-    most_open = 0
+    Those that are to break off within their request come on top.
+    """
+    dice = random.Random(1)
+    storm = Storm(Gate(streams))
 
     async def play(asked: Asked) -> None:
-        nonlocal most_open
-        most_open = max(most_open, len(asked.connection.upstream.connections))
+        storm.now += 1
+        storm.most = max(storm.most, storm.now)
+        try:
+            await storm.gate.arrive()
+            await told(asked)
+        finally:
+            storm.now -= 1
+
+    async def told(asked: Asked) -> None:
         await asyncio.sleep(dice.random() * seconds / 4)
         asked.write(STREAM)
         await asyncio.sleep(dice.random() * seconds / 4)
@@ -49,12 +85,17 @@ async def disconnects(streams: int = 1000, *, seconds: float = 16.0, most_ms: fl
 
     async with listening(play) as upstream:
         provider = upstream.provider(transformer={"use": ["Kimi"]})
-        async with running({"providers": [provider]}) as subject:
+        limits = {"in_flight": streams * 2, "connections": streams * 2}
+        async with running({"providers": [provider], "limits": limits}) as subject:
             descriptors, tasks = subject.descriptors(), await subject.tasks()
-            storm = Storm()
             for number in range(rounds):
+                storm.gate = Gate(streams)
                 names = [f"nonce-{number}-{each}" for each in range(streams)]
-                await asyncio.gather(*[client(subject, name, dice, seconds, storm) for name in names])
+                early = [f"early-{number}-{each}" for each in range(streams // 4)]
+                await asyncio.gather(
+                    *[client(subject, name, dice, seconds, storm) for name in names],
+                    *[aborting(subject, name, dice, seconds, storm, dice.choice(EARLY)) for name in early],
+                )
             await asyncio.sleep(1)
             delays = [
                 (asked.lost - storm.left_at[asked.text]) * 1000
@@ -67,7 +108,7 @@ async def disconnects(streams: int = 1000, *, seconds: float = 16.0, most_ms: fl
             return Report(
                 f"Disconnect storm, {rounds} × {streams} streams",
                 (
-                    Figure("streams at the same time, most", most_open),
+                    Figure("streams at the same time, most", storm.most, most=streams, least=streams),
                     Figure("streams that ended whole", storm.whole, least=1),
                     Figure("whole streams that were not their own or not whole", storm.bad, most=0),
                     *(Figure(f"aborted {name}", count) for name, count in sorted(storm.phases.items())),
@@ -82,32 +123,32 @@ async def disconnects(streams: int = 1000, *, seconds: float = 16.0, most_ms: fl
 
 
 async def client(subject: Subject, nonce: str, dice: random.Random, seconds: float, storm: Storm) -> None:
-    await asyncio.sleep(dice.random() * seconds / 4)
-    path = dice.choice((CHAT, CHAT, MESSAGES, RESPONSES))
-    data = question("m", nonce, stream=True, path=path)
-    caller = await Caller.open(subject.port)
     if dice.random() < 0.5:
-        caller.send(data)
-        answer = await caller.answer()
-        storm.whole += 1
-        pieces = [f"{nonce} {number} ".encode() in answer.body for number in range(PIECES)]
-        storm.bad += not (answer.status == 200 and ENDS[path] in answer.body and all(pieces))
-        storm.bad += answer.body.count(b"nonce-") != answer.body.count(f"{nonce} ".encode())
-        caller.leave()
+        await aborting(subject, nonce, dice, seconds, storm, dice.choice(LATE))
         return
-    await aborting(caller, data, nonce, dice, seconds, storm)
+    path = dice.choice(PATHS)
+    caller = await Caller.open(subject.port)
+    caller.send(question("m", nonce, stream=True, path=path))
+    answer = await caller.answer()
+    storm.whole += 1
+    pieces = [f"{nonce} {number} ".encode() in answer.body for number in range(PIECES)]
+    storm.bad += not (answer.status == 200 and ENDS[path] in answer.body and all(pieces))
+    storm.bad += answer.body.count(b"nonce-") != answer.body.count(f"{nonce} ".encode())
+    caller.leave()
 
 
-async def aborting(caller: Caller, data: bytes, nonce: str, dice: random.Random, seconds: float, storm: Storm) -> None:
+async def aborting(subject: Subject, nonce: str, dice: random.Random, seconds: float, storm: Storm, kind: str) -> None:
     """Send some or all of the request, perhaps read, and leave at some moment in some way."""
-    kind = dice.choice(("in the head", "in the body", "reading", "reading", "reading", "reading", "not reading"))
+    data = question("m", nonce, stream=True, path=dice.choice(PATHS))
+    caller = await Caller.open(subject.port)
     if kind == "in the head":
         data = data[: dice.randrange(data.index(b"\r\n\r\n"))]
     elif kind == "in the body":
         data = data[: dice.randrange(data.index(b"\r\n\r\n") + 4, len(data))]
     caller.send(data)
     reading = asyncio.create_task(caller.answer()) if kind == "reading" else None
-    moment = dice.random() * seconds * 1.2
+    await storm.gate.wait()
+    moment = dice.random() * seconds * 0.8
     await (asyncio.sleep(moment) if reading is None else asyncio.wait({reading}, timeout=moment))
     if reading is not None and reading.done():
         kind = "after the end"
