@@ -33,7 +33,7 @@ class Flood:
 
     name: str
     make: Callable[[int], Run]
-    delta: int = DELTA  # characters per chunk
+    delta: int = DELTA  # characters per chunk; 0: the request, which comes in one piece
 
 
 def said(name: str, unit: str, *, before: str = "", after: str = "", model: str = K2, delta: int = DELTA) -> Flood:
@@ -149,9 +149,9 @@ FLOODS = (
     ),
     said("K3: deep nesting", "[", before=f'{OPEN_CALL}<|open|>argument key="k" type="array"<|sep|>', model=K3),
     said("K3: one string", "x\n", before=f'{OPEN_CALL}<|open|>argument key="k" type="string"<|sep|>', model=K3),
-    Flood("id a:1:1:1…", _long_id),
-    Flood("history with colliding ids", _colliding_ids),
-    Flood("K3: history with colliding ids", _colliding_ids_k3),
+    Flood("id a:1:1:1…", _long_id, delta=0),
+    Flood("history with colliding ids", _colliding_ids, delta=0),
+    Flood("K3: history with colliding ids", _colliding_ids_k3, delta=0),
     Flood("CR", _bytes(b"\r")),
     Flood("CR LF", _bytes(b"\r\n")),
     Flood("empty data: lines", _bytes(b"data:\n")),

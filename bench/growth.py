@@ -11,17 +11,17 @@ import sys
 from pathlib import Path
 
 from bench.chart import curves
-from bench.contenders import CHUNK_SIZES, CHUNKS_A_READ, CONTENDERS, STREAMS_AT_ONCE
+from bench.contenders import CHUNK_SIZES, CHUNKS_A_READ, CONTENDERS, STREAMS_AT_ONCE, paced
 from bench.run import ROWS, Bench, Row, drive, job
 
 Curve = dict[str, list[tuple[float, float]]]
 HISTORY = (10, 30, 100, 300, 1000)
 
 
-def cpu_per_unit(bench: Bench, name: str, row: Row, body: str = "") -> float | None:
-    """CPU µs a unit, best of two; None if any request failed."""
+def cpu_per_unit(bench: Bench, name: str, row: Row, body: str = "", rounds: int = 2) -> float | None:
+    """CPU µs a unit, the best of some rounds; None if any request failed."""
     best: float | None = None
-    for _ in range(2):
+    for _ in range(rounds):
         running = bench.running[name]
         work = job(CONTENDERS[name], bench.provider_port, row)
         work.body = body or work.body
@@ -37,9 +37,8 @@ def cpu_per_unit(bench: Bench, name: str, row: Row, body: str = "") -> float | N
 def streams_at_once(bench: Bench, name: str) -> list[tuple[float, float | None]]:
     found: list[tuple[float, float | None]] = []
     for streams in STREAMS_AT_ONCE:
-        model, units = (f"text-20-{max(5, streams // 2)}", 20) if streams > 10 else ("text-100-5", 100)
-        row = Row("", model, units, requests=max(20, streams), concurrency=streams)
-        found.append((streams, cpu_per_unit(bench, name, row)))
+        row = Row("", paced(streams), 50, requests=max(20, streams), concurrency=streams)
+        found.append((streams, cpu_per_unit(bench, name, row, rounds=1 if streams >= 1000 else 2)))
     return found
 
 

@@ -32,17 +32,21 @@ def tree(pid: int) -> list[int]:
 
 def cpu_seconds(pid: int) -> float:
     """CPU time of the tree, in seconds, to the nanosecond where the kernel keeps it (schedstat), else by ticks."""
+    return sum(map(own_cpu_seconds, tree(pid)))
+
+
+def own_cpu_seconds(pid: int) -> float:
+    """The same for one process."""
     total = 0.0
-    for each in tree(pid):
-        for task in Path(f"/proc/{each}/task").glob("*"):
+    for task in Path(f"/proc/{pid}/task").glob("*"):
+        try:
+            total += int((task / "schedstat").read_text().split()[0]) / 1e9
+        except (OSError, IndexError):
             try:
-                total += int((task / "schedstat").read_text().split()[0]) / 1e9
-            except (OSError, IndexError):
-                try:
-                    fields = (task / "stat").read_text().rpartition(")")[2].split()
-                except OSError:
-                    continue
-                total += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+                fields = (task / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            total += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
     return total
 
 
@@ -89,6 +93,10 @@ class Running:
 
     def cpu(self) -> float:
         return cpu_seconds(self.process.pid)
+
+    def by_process(self) -> dict[int, float]:
+        """CPU seconds of each process of the tree."""
+        return {pid: own_cpu_seconds(pid) for pid in tree(self.process.pid)}
 
     def memory(self) -> float:
         return memory_mib(self.process.pid)

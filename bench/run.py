@@ -14,11 +14,12 @@ import subprocess
 import sys
 import time
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from bench.chart import bars
-from bench.contenders import CONTENDERS, KEY, Contender
+from bench.contenders import CONTENDERS, KEY, Contender, moongate
 from bench.load import Job
 from bench.process import Running
 from bench.table import printed
@@ -170,19 +171,41 @@ class Bench:
                 self.keep(name, "chunks a second", done["chunks"] / done["seconds"], max)
 
     def memory(self) -> None:
-        """Memory with 1 000 streams open."""
-        count = 200 if self.quick else 1000
+        """Memory with many streams open."""
         for name, running in self.running.items():
-            held = job(CONTENDERS[name], self.provider_port, Row("hold", "hold", 1), concurrency=count, seconds=4.0)
-            command = [sys.executable, "-m", "bench.load", str(running.port), json.dumps(asdict(held))]
-            driver = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-            time.sleep(3.5)
-            peak = running.memory()
-            out, _ = driver.communicate(timeout=60)
-            label = f"memory with {count} streams, MiB"
-            self.keep(name, label, peak)
-            if json.loads(out)["errors"]:
-                self.keep(name, f"{label}: errors", json.loads(out)["errors"], max)
+            for count in (200,) if self.quick else (1000, 2000):
+                if count <= 1000 or name in ("nginx", "moongate"):
+                    self.hold(name, running, count)
+
+    def hold(self, name: str, running: Running, count: int) -> None:
+        held = job(CONTENDERS[name], self.provider_port, Row("hold", "hold", 1), concurrency=count, seconds=6.0)
+        command = [sys.executable, "-m", "bench.load", str(running.port), json.dumps(asdict(held))]
+        driver = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        time.sleep(5)
+        label = f"memory with {count} streams, MiB"
+        self.keep(name, label, running.memory())
+        out, _ = driver.communicate(timeout=60)
+        if json.loads(out)["errors"]:
+            self.keep(name, f"{label}: errors", json.loads(out)["errors"], max)
+
+    def workers(self) -> None:
+        """What a second worker brings where it has a core of its own. Here it has none, so it is reckoned from CPU
+        time: twice the work, if a request costs the same with two workers and they share the load evenly."""
+        pair = Contender("two workers", partial(moongate, workers=2), prefix="plain/").start(self.provider_port)
+        try:
+            pair.wait()
+            for _ in range(3):
+                one, two = self.busiest(self.running["moongate"]), self.busiest(pair)
+                self.keep("moongate", "two workers, times one (reckoned)", one / two, max)
+        finally:
+            pair.stop()
+
+    def busiest(self, running: Running) -> float:
+        """CPU seconds a request of the busiest process: when that one is at its limit, so are all."""
+        before = running.by_process()
+        done = drive(running.port, job(CONTENDERS["moongate"], self.provider_port, ROWS[0], concurrency=256))
+        spent = [after - before.get(pid, 0.0) for pid, after in running.by_process().items()]
+        return max(spent) / float(done["done"])
 
     def stop(self) -> None:
         for running in self.running.values():
@@ -205,6 +228,8 @@ def main() -> int:
             bench.latency()
         bench.maximum()
         bench.memory()
+        if "moongate" in bench.running:
+            bench.workers()
     finally:
         bench.stop()
     print(printed(bench.figures, bench.skipped))
