@@ -77,6 +77,42 @@ def test_beyond_the_limit_of_requests_in_flight_is_a_503(first: Scripted) -> Non
     assert len(first.seen) == 3
 
 
+def dribbling(gateway: RunningGateway, path: str = PATH, body: bytes = b"") -> socket.socket:
+    """A request whose body never comes to its end."""
+    host, port = gateway.root.removeprefix("http://").split(":")
+    client = socket.create_connection((host, int(port)), timeout=PATIENCE)
+    head = f"POST {path} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {KEY}\r\ncontent-length: 1000\r\n\r\n"
+    client.sendall(head.encode() + body)
+    return client
+
+
+@pytest.mark.parametrize("body", [b"", b"{"])
+def test_who_dribbles_takes_nobody_s_place(first: Scripted, body: bytes) -> None:
+    first.play = whole
+    with run_gateway({"providers": [provider("a", first)], "limits": {"in_flight": 1}}) as gateway:
+        slow = [dribbling(gateway, path, body) for path in (PATH, "/v1/messages", "/v1/messages/count_tokens")]
+        until(lambda: len(gateway.app.visits) == 3)
+        assert ask(gateway).status == 200
+        first.play = forever
+        with contextlib.closing(waiting(gateway)):
+            until(lambda: len(first.seen) == 2)
+            slow[0].sendall(json.dumps(ASK | {"model": "m"}).encode().ljust(1000)[len(body) :])
+            assert slow[0].recv(1000).startswith(b"HTTP/1.1 503 ")
+        for client in slow:
+            client.close()
+        until(lambda: not gateway.app.visits)
+        first.play = whole
+        assert ask(gateway).status == 200
+
+
+def test_a_page_does_not_wait_for_a_body_that_it_does_not_want(first: Scripted) -> None:
+    with (
+        run_gateway({"providers": [provider("a", first)]}) as gateway,
+        contextlib.closing(dribbling(gateway, "/health")) as client,
+    ):
+        assert client.recv(1000).startswith(b"HTTP/1.1 405 ")
+
+
 def test_a_client_key_has_its_own_limits(first: Scripted) -> None:
     keys = [{"key": KEY, "concurrency": 1}, {"key": "other-client-key", "rate": 2}]
     first.play = forever

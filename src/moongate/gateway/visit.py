@@ -113,42 +113,55 @@ class Visit:
             page = one_model(path.removeprefix("/v1/models/"))
         if page is None:
             raise NotFound(f"There is nothing at {path[:200]!r}", code="no_such_path")
-        if path not in COSTLY_PAGES or self.client is None:
-            await self._page(page, method)
+        if path not in COSTLY_PAGES or self.client is None or method != "POST":
+            self._page(page, method, b"")
             return
         self._enter(self.client)
         try:
-            await self._page(page, method)
+            body = await self._body()
+            self._take_place()
+            try:
+                self._page(page, method, body)
+            finally:
+                self._leave_place()
         finally:
-            self._exit(self.client)
+            self.client.leave()
 
     async def _converse(self, front: Dialect, client: Client) -> None:
         self._enter(client)
         try:
             self.asked = body = await self._body()
-            self.outlet.on_disconnect(self._leave)
-            self.turn = Turn(self.state, front, self.outlet, self.head, self.id, self.gateway.pulse)
-            await self.turn.run(body)
+            self._take_place()
+            try:
+                self.outlet.on_disconnect(self._leave)
+                self.turn = Turn(self.state, front, self.outlet, self.head, self.id, self.gateway.pulse)
+                await self.turn.run(body)
+            finally:
+                self._leave_place()
         finally:
-            self._exit(client)
+            client.leave()
 
     def _enter(self, client: Client) -> None:
-        """Take a place among the requests in flight, and one of the client's own. `_exit` must follow."""
-        metrics = self.gateway.metrics
+        """May the client send the body? `client.leave` must follow."""
         if self.gateway.draining:
             raise Overloaded("The gateway is going down", code="draining", retry_after=2)
+        self._check_room()
+        client.enter(self.began)
+
+    def _check_room(self) -> None:
+        metrics = self.gateway.metrics
         if metrics.values[metrics.in_flight] >= self.state.limits.in_flight:
             raise Overloaded("Too many requests at the same time", code="overloaded", retry_after=1)
-        client.enter(self.began)
-        metrics.values[metrics.in_flight] += 1
 
-    def _exit(self, client: Client) -> None:
-        metrics = self.gateway.metrics
-        metrics.values[metrics.in_flight] -= 1
-        client.leave()
+    def _take_place(self) -> None:
+        """Only now that the body is here: who dribbles takes nobody's place. `_leave_place` must follow."""
+        self._check_room()
+        self.gateway.metrics.values[self.gateway.metrics.in_flight] += 1
 
-    async def _page(self, page: Page, method: str) -> None:
-        body = await self._body() if method == "POST" else b""
+    def _leave_place(self) -> None:
+        self.gateway.metrics.values[self.gateway.metrics.in_flight] -= 1
+
+    def _page(self, page: Page, method: str, body: bytes) -> None:
         status, headers, data = page(Ask(self.gateway, method, self.head, body))
         self.status = status
         self._respond(status, headers, b"" if method == "HEAD" else data, len(data))
