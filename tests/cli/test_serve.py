@@ -324,7 +324,7 @@ def answered(root: str) -> int:
 @pytest.mark.parametrize(
     ("content", "arguments", "message"),
     [
-        ("{", (), "config.json:1:2: the file ends before '}'"),
+        ("{", (), "config.json:1:2: the text ends, but the '{' of line 1 is not closed"),
         ('{"providers": []}', (), "config.json:1: providers: expected"),
         (None, ("--config", "gone.json"), "gone.json: cannot be read: No such file"),
         (None, ("--port", "70000"), "--port: expected 0 … 65535, found 70000"),

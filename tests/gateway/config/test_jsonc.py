@@ -45,27 +45,37 @@ def test_an_error_names_file_line_and_path() -> None:
     ("text", "message"),
     [
         ("", "f:1:1: expected a value"),
-        ("{", "f:1:2: the file ends before '}'"),
-        ("[1", "f:1:3: expected ','"),
-        ('{\n  "a": 1\n  "b": 2\n}', "f:3:3: expected ','"),
+        ("{", "f:1:2: the text ends, but the '{' of line 1 is not closed"),
+        ("[1", "f:1:3: the text ends, but the '[' of line 1 is not closed"),
+        ('{\n  "a": 1\n  "b": 2\n}', "f:2:9: expected ',' or '}' here"),
+        ("[1\n\n// more\n2]", "f:1:3: expected ',' or ']' here"),
+        ('{\n"a": [{\n"b": 1 ]}', "f:3:8: expected '}': the '{' of line 2 is not closed"),
+        ('{"a": [1, 2}', "f:1:12: expected ']': the '[' of line 1 is not closed"),
+        ('{\n"a": {\n"b": 1\n}\n', "f:5:1: the text ends, but the '{' of line 1 is not closed"),
         ('{"a" 1}', "f:1:6: expected ':'"),
         ("{a: 1}", "f:1:2: expected a key in double quotes"),
         ('{"a": 1, "a": 2}', "f:1:13: 'a' is given twice"),
         ('{"a": nope}', "f:1:7: expected a value"),
-        ('["\\q"]', 'f:1:2: "\\q" is not JSON'),
-        ("[01]", "f:1:2: 01 is not JSON"),
-        ("[1.]", "f:1:2: 1. is not JSON"),
+        ('["\\q"]', "f:1:2: a text with a wrong \\ in it"),
+        ("[01]", "f:1:2: not a number as JSON writes it"),
+        ("[1.]", "f:1:2: not a number as JSON writes it"),
         ("1 2", "f:1:3: something follows the end of the configuration"),
         ("[] x", "f:1:4: something follows the end of the configuration"),
         ('{"a": 1} {"b": 2} x', "f:1:19: expected a value"),
         ("/* no end", "f:1:1: expected a value"),
-        ('{"a": "no end}', "f:1:7: expected a value"),
+        ('{"a": "no end}', "f:1:7: a text without its closing '\"'"),
     ],
 )
 def test_what_is_not_json_is_refused_with_line_and_column(text: str, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         parse(text, "f")
-    assert str(caught.value) == message
+    assert str(caught.value).split("\n")[0] == message
+
+
+def test_the_line_of_a_mistake_is_shown_without_its_values() -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse('{\n  "api_key": "sk-canary"\n  "models": []\n}', "f")
+    assert str(caught.value) == "f:2:25: expected ',' or '}' here\n  2 | \"api_key\": \"…\"\n                    ^"
 
 
 def test_depth_has_a_limit() -> None:

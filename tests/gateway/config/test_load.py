@@ -111,6 +111,15 @@ def test_headers_may_hold_secrets() -> None:
         ({**WHOLE, "prot": 1}, "c.json:1: prot: unknown setting 'prot', did you mean 'port'?"),
         ({**WHOLE, "port": 70000}, "c.json:1: port: expected whole number, 0 … 65535, found 70000"),
         ({**PROVIDER, "model": []}, "c.json:1: model: unknown setting 'model', did you mean 'models'?"),
+        (
+            {**PROVIDER, "port": 1},
+            "c.json:1: port: 'port' is no setting of a provider: write {\"providers\": [{…}], …}",
+        ),
+        (
+            {"name": "p", "api_url": "http://x", "models": ["m"]},
+            "c.json:1: api_url: unknown setting 'api_url', did you mean 'api_base_url'?",
+        ),
+        ({"Providers": [PROVIDER]}, "c.json:1: Providers: unknown setting 'Providers', did you mean 'providers'?"),
         ([PROVIDER, PROVIDER], "c.json:1: [1]: a second provider named 'p'"),
         ({**PROVIDER, "models": ["m", "m"]}, "c.json:1: models[1]: a second model named 'm'"),
         ({**PROVIDER, "api_key": ["same", "same"]}, "c.json:1: api_key[1]: the same key twice"),

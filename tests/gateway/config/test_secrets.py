@@ -30,7 +30,8 @@ def test_a_secret_is_itself_a_variable_or_a_file(tmp_path: Path) -> None:
     ("given", "message"),
     [
         ("$NOPE", "f:1: api_key: the environment variable 'NOPE' is not set"),
-        ("$BLANK", "f:1: api_key: the environment variable 'BLANK' is not set"),
+        ("$BLANK", "f:1: api_key: the environment variable 'BLANK' is set, but empty"),
+        ("${SPACES}", "f:1: api_key: the environment variable 'SPACES' is set, but empty"),
         ("${}", "f:1: api_key: the environment variable '' is not set"),
         ("$KEY", "f:1: api_key: the environment variable 'KEY' is not set, did you mean 'key'?"),
         ("file:gone", "f:1: api_key: the key file 'gone' cannot be read: No such file or directory"),
@@ -45,5 +46,5 @@ def test_what_gives_no_secret_is_refused(given: str, message: str, tmp_path: Pat
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
     (tmp_path / "empty").write_bytes(b"\n")
     with pytest.raises(ConfigError) as caught:
-        resolve_secret(given, AT, {"BLANK": "", "key": "hidden"}, tmp_path)
+        resolve_secret(given, AT, {"BLANK": "", "SPACES": " \n", "key": "hidden"}, tmp_path)
     assert str(caught.value) == message

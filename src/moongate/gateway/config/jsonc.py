@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
 from moongate.errors import ConfigError
+from moongate.gateway.config.excerpt import excerpt
 from moongate.payload import loads
 
 MAX_DEPTH: Final = 64  # a configuration nests about eight levels deep
@@ -50,8 +51,12 @@ class Document:
 
 
 def parse(text: str, file: str) -> Document:
-    """Raises ConfigError with file, line and column for anything that is not JSON with comments."""
+    """Raises ConfigError with file, line, column and the line itself for anything that is not JSON with comments."""
     return _Reader(text.removeprefix("\ufeff"), file).document()
+
+
+def _open(closer: str, line: int) -> str:
+    return f"the {'{' if closer == '}' else '['!r} of line {line} is not closed"
 
 
 class _Reader:
@@ -59,6 +64,7 @@ class _Reader:
         self._text = text
         self._file = file
         self._at = 0
+        self._behind = 0  # the last mark or value ends here
         self._counted = 0  # newlines are counted up to here
         self._line = 1
         self._lines: dict[str, int] = {}
@@ -96,8 +102,9 @@ class _Reader:
 
     def _object(self, path: str, depth: int) -> dict[str, Any]:
         found: dict[str, Any] = {}
+        opened = self._line_here()
         self._at += 1
-        while not self._ends("}"):
+        while not self._ends("}", opened):
             if self._text[self._at] != '"':
                 self._fail("expected a key in double quotes")
             line = self._line_here()
@@ -110,42 +117,51 @@ class _Reader:
             inner = join_path(path, key)
             self._lines[inner] = line
             found[key] = self._value(inner, depth + 1)
-            self._comma("}")
+            self._comma("}", opened)
         return found
 
     def _array(self, path: str, depth: int) -> list[Any]:
         found: list[Any] = []
+        opened = self._line_here()
         self._at += 1
-        while not self._ends("]"):
+        while not self._ends("]", opened):
             found.append(self._value(join_path(path, len(found)), depth + 1))
-            self._comma("]")
+            self._comma("]", opened)
         return found
 
     def _scalar(self) -> Any:
         match = _SCALAR.match(self._text, self._at)
+        quoted = self._text.startswith('"', self._at)
         if match is None:
-            self._fail("expected a value")
+            self._fail("a text without its closing '\"'" if quoted else "expected a value")
         try:
             value = loads(match[0])
-        except ValueError:
-            self._fail(f"{match[0]} is not JSON")
+        except ValueError:  # what stands there is not told: it may be a key
+            self._fail("a text with a wrong \\ in it" if quoted else "not a number as JSON writes it")
         self._at = match.end()
         return value
 
-    def _ends(self, closer: str) -> bool:
+    def _ends(self, closer: str, opened: int) -> bool:
         """Steps over the closer if it is next."""
         self._skip()
         if self._at >= len(self._text):
-            self._fail(f"the file ends before {closer!r}")
+            self._fail(f"the text ends, but {_open(closer, opened)}")
         if self._text[self._at] != closer:
             return False
         self._at += 1
         return True
 
-    def _comma(self, closer: str) -> None:
+    def _comma(self, closer: str, opened: int) -> None:
+        """Steps over a comma; only the closer, and more of the text, may do without."""
         self._skip()
-        if self._text[self._at : self._at + 1] != closer:
-            self._take(",")
+        head = self._text[self._at : self._at + 1]
+        if head == ",":
+            self._at += 1
+        elif head in ("}", "]") and head != closer:
+            self._fail(f"expected {closer!r}: {_open(closer, opened)}")
+        elif head and head != closer:
+            self._at = self._behind  # there it is missing, maybe lines above what comes next
+            self._fail(f"expected ',' or {closer!r} here")
 
     def _take(self, mark: str) -> None:
         if self._text[self._at : self._at + 1] != mark:
@@ -153,6 +169,7 @@ class _Reader:
         self._at += 1
 
     def _skip(self) -> None:
+        self._behind = self._at
         match = _GAP.match(self._text, self._at)
         if match is not None:
             self._at = match.end()
@@ -163,6 +180,7 @@ class _Reader:
         return self._line
 
     def _fail(self, message: str) -> NoReturn:
-        line = self._line_here()
-        column = self._at - self._text.rfind("\n", 0, self._at)
-        raise ConfigError(message, path=f"{self._file}:{line}:{column}")
+        start = self._text.rfind("\n", 0, self._at) + 1
+        line, column = self._text.count("\n", 0, start) + 1, self._at - start + 1
+        shown = excerpt(self._text[start:].partition("\n")[0], line, column)
+        raise ConfigError(message + shown, path=f"{self._file}:{line}:{column}")

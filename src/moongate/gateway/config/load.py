@@ -14,12 +14,15 @@ from moongate.gateway.config.endpoint import Endpoint, resolve_endpoint
 from moongate.gateway.config.jsonc import Document, parse
 from moongate.gateway.config.secrets import named_secrets, resolve_secret
 from moongate.gateway.config.settings import SCHEMA_KEY, ClientKey, Model, Provider, ProviderKey, Settings
-from moongate.gateway.config.shapes import Place, Table, kind_of
+from moongate.gateway.config.shapes import Place, Table, kind_of, settings_of
 from moongate.gateway.config.steps import Step, chains_of
 from moongate.gateway.redaction import Redactor
 from moongate.gateway.transformers import Transformers
 
 MAX_FILE: Final = 4 << 20
+_OF_A_PROVIDER: Final = frozenset({"api_base_url", "api_key", "models"})
+_BESIDE_PROVIDERS: Final = frozenset(each.name for each in settings_of(Settings))
+_LONG_FORM: Final = 'write {"providers": [{…}], …}, and put it beside "providers"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +134,9 @@ def _settings(document: Document) -> Settings:
             f"expected a provider, a list of providers or an object with 'providers', found {kind_of(value)}"
         )
     value = {key: each for key, each in value.items() if key != SCHEMA_KEY}
-    if "api_base_url" in value and "providers" not in value:
+    if "providers" not in value and not _OF_A_PROVIDER.isdisjoint(value):
+        if misplaced := next((key for key in value if key in _BESIDE_PROVIDERS), None):
+            raise at.child(misplaced).error(f"{misplaced!r} is no setting of a provider: {_LONG_FORM}")
         return Settings(providers=(Table(Provider).read(value, at),), at=at)
     settings: Settings = Table(Settings).read(value, at)
     return settings

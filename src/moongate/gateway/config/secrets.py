@@ -22,11 +22,12 @@ def resolve_secret(given: str, at: Place, environment: Mapping[str, str], folder
         found = _from_file(given.removeprefix("file:"), at, folder)
     elif match := _VARIABLE.fullmatch(given):
         name = match[1] or match[2] or ""
-        if not environment.get(name):
-            others = [each for each in environment if each != name and each.upper() == name.upper()]
-            hint = nearest(name, others)
-            raise at.error(f"the environment variable {name!r} is not set{hint}")
-        found = environment[name].strip()
+        found = (environment.get(name) or "").strip()
+        if not found and name in environment:
+            raise at.error(f"the environment variable {name!r} is set, but empty")
+        if not found:
+            others = [each for each in environment if each.upper() == name.upper()]
+            raise at.error(f"the environment variable {name!r} is not set{nearest(name, others)}")
     if not _WIRE.fullmatch(found):
         raise at.error("a key must be made of visible ASCII characters, without blanks")
     return found
