@@ -10,7 +10,7 @@ import pytest
 from tests.net.hostile import CHUNKED, OK, Hostile, Peer, keeps_saying, on_both_loops, run, says
 
 from moongate.errors import BadUpstream, ConfigError, GatewayError, Overloaded, UpstreamTimeout
-from moongate.net import connection as connection_module
+from moongate.net import exchange as exchange_module
 from moongate.net.client import Client
 from moongate.net.deadlines import Deadlines
 
@@ -440,7 +440,7 @@ def test_release_keeps_the_connection_only_if_the_body_ends(loop: str, rest: byt
 
             await response.pipe(sink)
             assert got == [b"ok"]
-            await asyncio.sleep(connection_module.GRACE * 1.6)
+            await asyncio.sleep(exchange_module.GRACE * 1.6)
             response.release()
             (await hostile.ask()).close()
             assert hostile.connections == connections

@@ -15,6 +15,7 @@ from typing import Final
 
 from moongate.errors import Overloaded
 from moongate.gateway.access_log import FLUSH_SECONDS, AccessLog
+from moongate.gateway.logged import logged
 from moongate.gateway.metrics import Metrics
 from moongate.gateway.outlet import EXTENSION, AsgiOutlet, Receive, Scope, Send
 from moongate.gateway.pulse import Pulse
@@ -61,7 +62,7 @@ class Gateway:
     def over(self, visit: Visit) -> None:
         """A visit has ended: its line goes out with the next flush."""
         self.visits.discard(visit)
-        self.log.add(visit.entry())
+        self.log.add(logged(visit))
         if self._flushing is None:
             self._flushing = asyncio.get_running_loop().call_later(FLUSH_SECONDS, self._flush)
 

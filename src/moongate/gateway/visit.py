@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Final
 from moongate.chat.contracts import Dialect
 from moongate.dialects import CHAT, MESSAGES
 from moongate.errors import GatewayError, MethodNotAllowed, NotFound, Overloaded, TooLarge
-from moongate.gateway.access_log import Entry
-from moongate.gateway.account import account
 from moongate.gateway.auth import Client
 from moongate.gateway.fronts import FRONTS
 from moongate.gateway.mistakes import told
-from moongate.gateway.outlet import MAX_COPY, Copying, HeaderList, Outlet, Receive, Scope
+from moongate.gateway.outlet import Copying, HeaderList, Outlet, Receive, Scope
 from moongate.gateway.pages import COSTLY_PAGES, OPEN_PAGES, PAGES, Ask, Page, one_model
 from moongate.gateway.refusals import clamped, should_retry
 from moongate.gateway.turn import JSON_TYPE, STREAM_HEAD, Turn
@@ -245,51 +243,3 @@ class Visit:
     def _respond(self, status: int, headers: HeaderList, data: bytes, length: int) -> None:
         headers = [*headers, (b"x-request-id", self.id), (b"content-length", b"%d" % length)]
         self.outlet.respond(status, headers, data)
-
-    def entry(self) -> Entry:
-        """The line of the access log; counts on the way."""
-        now = time.perf_counter()
-        scope, turn, metrics = self.scope, self.turn, self.gateway.metrics
-        provider = model = ""
-        notes: dict[str, int] = {}
-        if turn is not None and turn.target is not None:
-            provider, model = turn.target.provider, turn.target.model
-            notes = account(metrics, turn.target.meter(self.front.name), turn, self.status, now - self.began)
-        elif self.path in FRONTS:
-            metrics.count(
-                "moongate_requests_total", model="", provider="", front=self.front.name, status=str(self.status)
-            )
-        if turn is not None and turn.failure is not None and not self.error:
-            self.error = self.state.redactor.clean(str(turn.failure))
-        return Entry(
-            time.time(),
-            self.id.decode("ascii"),
-            self.client.name if self.client is not None else "",
-            self.front.name if self.path in FRONTS else "",
-            scope["method"],
-            self.path if self.path in FRONTS else self.state.redactor.clean(self.path)[:200],
-            self._asked_model(),
-            provider,
-            model,
-            self.status,
-            turn is not None and turn.streamed,
-            turn.first - self.began if turn is not None and turn.first is not None else None,
-            now - self.began,
-            turn.usage if turn is not None else None,
-            notes,
-            turn.attempts if turn is not None else 0,
-            self.error,
-            self._bodies(),
-        )
-
-    def _asked_model(self) -> str:
-        model = self.turn.asked_model if self.turn is not None else ""
-        return model if self.state.routes.is_name(model) else self.state.redactor.clean(model[:4096])[:200]
-
-    def _bodies(self) -> tuple[str, str] | None:
-        """What was asked and answered, if the log is to show it."""
-        if not isinstance(self.outlet, Copying):
-            return None
-        clean = self.state.redactor.clean
-        asked, answered = self.asked[:MAX_COPY], bytes(self.outlet.copy)
-        return clean(asked.decode("utf-8", "replace")), clean(answered.decode("utf-8", "replace"))

@@ -1,0 +1,137 @@
+"""One request on one connection, and its answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from moongate.errors import BadUpstream
+from moongate.net.contract import Sink
+from moongate.net.deadlines import Deadlines
+from moongate.net.lane import Lane
+
+if TYPE_CHECKING:
+    from moongate.net.connection import Connection
+
+HELD: Final = 64 * 1024  # body bytes kept until somebody reads; then the socket is paused
+GRACE: Final = 0.25  # seconds a released answer has to end
+
+
+class Exchange:
+    """One request on one connection. Implements `contract.Response`."""
+
+    status = 0
+    headers: Mapping[bytes, bytes] = MappingProxyType({})
+    lane: Lane | None = None
+    _sink: Sink | None = None
+    _held = b""
+    _waiter: asyncio.Future[None] | None = None  # for the head, then for the end
+    _error: Exception | None = None
+    _over = False  # nothing more will come
+
+    def __init__(self, connection: Connection, deadlines: Deadlines) -> None:
+        self.deadlines = deadlines
+        self.whole = connection.loop.time() + deadlines.whole
+        self._connection = connection
+
+    async def head(self) -> Exchange:
+        """Wait for the head."""
+        try:
+            await self._wait()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    async def read(self, limit: int) -> bytes:
+        if self._over and self._error is None and len(self._held) <= limit and not self._is_coded():
+            held, self._held = self._held, b""
+            return held  # it came with its head
+        pieces: list[bytes] = []
+        left = limit
+
+        def collect(data: bytes) -> None:
+            nonlocal left
+            left -= len(data)
+            if left < 0:
+                raise BadUpstream(f"the provider's answer is larger than {limit} bytes", code="too_large")
+            pieces.append(data)
+
+        await self.pipe(collect)
+        return b"".join(pieces) if len(pieces) != 1 else pieces[0]
+
+    async def pipe(self, sink: Sink) -> None:
+        try:
+            if self._is_coded():
+                raise BadUpstream("the provider compressed its answer unasked", code="compressed")
+            self._sink = sink
+            if self._held:
+                held, self._held = self._held, b""
+                sink(held)
+            if self._sink is sink:  # it did not release the answer
+                self.resume()
+                await self._wait()
+        except BaseException:
+            self.close()
+            raise
+
+    def _is_coded(self) -> bool:
+        return self.headers.get(b"content-encoding", b"identity").lower() != b"identity"
+
+    async def _wait(self) -> None:
+        if not self._over:
+            self._waiter = self._connection.loop.create_future()
+            await self._waiter
+        if self._error is not None:
+            raise self._error
+
+    def express(self, lane: Lane | None) -> None:
+        self.lane = lane
+
+    def pause(self) -> None:
+        self._connection.pause(self)
+
+    def resume(self) -> None:
+        self._connection.resume(self)
+
+    def release(self) -> None:
+        if not self._over:
+            self._sink, self.lane = _refuse, None
+            self.resume()
+            self._connection.rest(GRACE)
+            self._wake()
+
+    def close(self) -> None:
+        if not self._over:
+            self._connection.end(None)
+
+    # The connection calls what follows.
+
+    def begin(self, status: int, headers: Mapping[bytes, bytes]) -> None:
+        self.status = status
+        self.headers = headers
+        self._wake()
+
+    def feed(self, data: bytes) -> None:
+        if self._sink is not None:
+            self._sink(data)
+        else:
+            self._held += data
+            if len(self._held) > HELD:
+                self.pause()
+
+    def end(self, error: Exception | None) -> None:
+        self._over = True
+        if self._sink is not _refuse:
+            self._error = error
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+
+def _refuse(_: bytes) -> None:
+    raise BadUpstream("the provider sent more than was wanted")
