@@ -163,7 +163,7 @@ def test_what_takes_the_short_way_is_no_silence() -> None:
             connection.data_received(framed(END) + b"0\r\n\r\n")
         return counts
 
-    assert asyncio.run(kept_alive())== [0, 0, 0, 0, 0, 1, 1, 1, 2]
+    assert asyncio.run(kept_alive()) == [0, 0, 0, 0, 0, 1, 1, 1, 2]
 
 
 words = st.sampled_from(["a", " b, c", "<", "x < y", " 中", "\n", '"', CALL[:30], CALL[30:], CALL, ""])
