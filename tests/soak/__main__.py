@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import math
 import resource
 import sys
 from collections.abc import Awaitable, Callable, Mapping
@@ -37,7 +38,7 @@ SHORT: Mapping[str, Scenario] = {
     "cancels": lambda: cancels(300),
     "backpressure": lambda: backpressure(12, seconds=2, most=100),
     "bombs": lambda: bombs(3, size=40, back=60),
-    "slow": lambda: slow_clients(40, deadline=3),
+    "slow": lambda: slow_clients(40, deadline=3, factor=math.inf),
     "reloads": lambda: reloads(3, callers=5),
 }
 

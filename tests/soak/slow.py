@@ -1,51 +1,40 @@
-"""Clients that dribble: cut by a deadline, and not to the cost of the others."""
+"""Clients that dribble: cut by a deadline, and not to the cost of the others.
+
+A healthy client asks all the time. Its times are taken in windows, before the attack and during it, and the best
+window of each is compared: what else runs on the machine only ever makes a window worse.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import math
-import random
+import os
 import shutil
+import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any
 
-from tests.soak.client import KEY, Caller, question
+from tests.soak.client import Caller, question
 from tests.soak.report import Figure, Report, percentile
 from tests.soak.subject import Subject, running, settled
 from tests.soak.upstream import listening
 
-HEAD = f"POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {KEY}\r\n".encode()
-BODY = HEAD + b"content-length: 1000\r\n\r\n"
-Attack = Callable[[Subject], Awaitable[None]]
+WINDOW = 3.0  # seconds
+Attack = Callable[[Subject], Coroutine[Any, Any, None]]
 
 
-async def slow_clients(sockets: int = 1000, *, deadline: float = 2.0) -> Report:
-    """Our own slow clients, with a short deadline: each must be cut.
-
-    They run in the same program as the healthy one, so what it feels of them says little.
-    """
+async def slow_clients(sockets: int = 1000, *, deadline: float = 10.0, factor: float = 2.0) -> Report:
+    """Our own slow clients: each must be cut."""
     cut = 0
 
-    async def dribble(subject: Subject, dice: random.Random) -> None:
-        nonlocal cut
-        caller = await Caller.open(subject.port)
-        caller.send(dice.choice((HEAD, BODY)))
-        gone = asyncio.create_task(caller.reader.read())
-        for _ in range(int(deadline * 20)):
-            if (await asyncio.wait({gone}, timeout=0.5))[0]:
-                break
-            caller.send(b"x")
-        cut += gone.done()
-        gone.cancel()
-        await asyncio.gather(gone, return_exceptions=True)
-        caller.reset()
-
     async def attack(subject: Subject) -> None:
-        dice = random.Random(4)
-        await asyncio.gather(*[dribble(subject, dice) for _ in range(sockets)])
+        nonlocal cut
+        cut = int(await output(sys.executable, "-m", "tests.soak.dribble", subject.port, sockets, deadline * 10))
 
     timeouts = {"client_head": deadline, "client_body": deadline}
-    figures = await beside(attack, {"timeouts": timeouts})
+    figures = await beside(attack, {"timeouts": timeouts}, factor)
     return Report(
         f"Slow clients, {sockets} sockets of our own",
         (Figure("cut by the deadline", cut, most=sockets, least=sockets), *figures),
@@ -53,47 +42,78 @@ async def slow_clients(sockets: int = 1000, *, deadline: float = 2.0) -> Report:
 
 
 async def slowhttptest(sockets: int = 1000, *, seconds: int = 25, factor: float = 2.0) -> list[Report]:
-    """The same by slowhttptest: slow heads (-H), slow bodies (-B), many ranges (-R)."""
+    """The same by slowhttptest: slow heads (-H), slow bodies (-B), many ranges (-R).
+
+    It knows no keys. Where clients need one it is refused at once, as the last report shows.
+    """
     program = shutil.which("slowhttptest")
     if program is None:
         return [Report("slowhttptest", (), skipped="it is not installed (Debian: apt-get install slowhttptest)")]
     reports = []
-    for mode, path in (("-H", "/v1/models"), ("-B", "/v1/chat/completions"), ("-R", "/v1/models")):
+    for mode, path, keys in (
+        ("-H", "/v1/models", {"api_keys": "none"}),
+        ("-B", "/v1/chat/completions", {"api_keys": "none"}),
+        ("-R", "/v1/models", {"api_keys": "none"}),
+        ("-B", "/v1/chat/completions", {}),
+    ):
 
         async def attack(subject: Subject, mode: str = mode, path: str = path) -> None:
-            url = f"http://127.0.0.1:{subject.port}{path}"
-            process = await asyncio.create_subprocess_exec(
-                *(program, mode, "-c", str(sockets), "-r", "200", "-i", "3", "-l", str(seconds), "-p", "3", "-u", url),
-                stdout=asyncio.subprocess.DEVNULL,
-                stderr=asyncio.subprocess.DEVNULL,
-            )
-            await process.wait()
+            options = (mode, "-c", sockets, "-r", 200, "-i", 3, "-l", seconds, "-p", 3)
+            await output(program, *options, "-u", f"http://127.0.0.1:{subject.port}{path}")
 
-        figures = await beside(attack, {}, factor)
-        reports.append(Report(f"slowhttptest {mode}, {sockets} sockets", tuple(figures)))
+        figures = await beside(attack, keys, factor)
+        reports.append(Report(f"slowhttptest {mode}{'' if keys else ' without a key'}, {sockets} sockets", figures))
     return reports
 
 
-async def beside(attack: Attack, config: dict[str, object], factor: float = math.inf) -> list[Figure]:
+async def output(*command: object) -> bytes:
+    process = await asyncio.create_subprocess_exec(
+        *map(str, command), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL, env=dict(os.environ)
+    )
+    return (await process.communicate())[0]
+
+
+async def beside(attack: Attack, config: dict[str, Any], factor: float) -> tuple[Figure, ...]:
     """A healthy client's times without and with the attack, and what is left after it."""
     async with listening() as upstream, running({"providers": [upstream.provider()], **config}) as subject:
         descriptors = subject.descriptors()
         await healthy(subject, asyncio.create_task(asyncio.sleep(1)))
-        quiet = await healthy(subject, asyncio.create_task(asyncio.sleep(4)))
-        loud = await healthy(subject, asyncio.create_task(_run(attack, subject)))
+        quiet = [await healthy(subject, asyncio.create_task(asyncio.sleep(WINDOW))) for _ in range(3)]
+        loud: list[list[float]] = []
+        held_open = 0
+        async with begun(attack(subject)) as attacking:
+            while not attacking.done() or not loud:
+                loud.append(await healthy(subject, asyncio.create_task(asyncio.sleep(WINDOW))))
+                held_open = max(held_open, subject.descriptors() - descriptors)
         upstream.hang_up()
         held = await settled(subject.descriptors, descriptors, 60)
-        before, during = percentile(quiet, 0.99) * 1000, percentile(loud, 0.99) * 1000
-        return [
-            Figure("answers for the healthy client beside them", len(loud), least=1),
+        before, during = best(quiet), best(loud[:-1] or loud)  # the last one may have been quiet in part
+        return (
+            Figure("connections of theirs, most", held_open),
+            Figure("answers for the healthy client beside them", sum(map(len, loud)), least=1),
             Figure("healthy client alone, p99", before, "ms"),
             Figure("healthy client beside them, p99", during, "ms", most=factor * before),
+            Figure("healthy client beside them, p99 of the worst window", worst(loud), "ms"),
             Figure("descriptors above the baseline afterwards", held - descriptors, most=0),
-        ]
+        )
 
 
-async def _run(attack: Attack, subject: Subject) -> None:
-    await attack(subject)
+@asynccontextmanager
+async def begun(work: Coroutine[Any, Any, None]) -> AsyncIterator[asyncio.Task[None]]:
+    task = asyncio.create_task(work)
+    try:
+        yield task
+        await task
+    finally:
+        task.cancel()
+
+
+def best(windows: list[list[float]]) -> float:
+    return min((percentile(times, 0.99) * 1000 for times in windows if times), default=math.inf)
+
+
+def worst(windows: list[list[float]]) -> float:
+    return max((percentile(times, 0.99) * 1000 for times in windows if times), default=math.inf)
 
 
 async def healthy(subject: Subject, during: asyncio.Task[None]) -> list[float]:
