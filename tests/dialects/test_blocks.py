@@ -258,3 +258,17 @@ def test_usage_is_the_last_one_told() -> None:
     for item in (counted({"prompt_tokens": 1}), counted(), chunk(finish="stop"), Done()):
         encoder.feed(item)
     assert seen == [Finish("stop", None, USAGE)]
+
+
+def test_the_next_text_of_an_open_block_has_a_short_way() -> None:
+    encoder = Script()
+    assert encoder.writer(stretch(b"a")) is None  # nothing is open
+    encoder.feed(says("a"))
+    assert encoder.writer(stretch(b"a", "reasoning")) is None
+    assert encoder.writer(stretch(b"a", choice=1)) is None
+    write = encoder.writer(stretch(b"a"))
+    assert write is not None
+    assert write(b"b\\n") == b"|b\\n"
+    assert write(b"too much") == b"!too much"
+    assert write(b"c") == b""
+    assert encoder.failure is not None

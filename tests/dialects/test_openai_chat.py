@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from moongate.chat.contracts import Encoder
 from moongate.chat.items import Chunk, Done, Failure, Opaque, Stretch
-from moongate.dialects.openai_chat import CHAT
+from moongate.dialects.openai_chat import CHAT, ChatEncoder
 from moongate.errors import BadRequest, BadUpstream, UpstreamRefused
 
 ASKED: dict[str, Any] = {"model": "kimi", "messages": []}
@@ -55,3 +56,8 @@ def test_a_prompt_that_is_too_long_has_the_code() -> None:
 
 def test_keep_alive_is_a_comment() -> None:
     assert CHAT.keep_alive() == b": keep-alive\n\n"
+
+
+def test_a_chat_stream_needs_no_writer() -> None:
+    encoder: Encoder = ChatEncoder()
+    assert encoder.writer(Stretch(b"raw", b"a", "content", 0)) is None

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from moongate import KimiTransformer, Session
-from moongate.dialects.openai_chat import CHAT
+from moongate.chat.contracts import Dialect
+from moongate.dialects import CHAT, MESSAGES, RESPONSES
 from moongate.gateway.config.settings import Timeouts
 from moongate.gateway.cycle import Cycle
 from moongate.gateway.pulse import Pulse
@@ -102,8 +103,13 @@ def event(text: str, **more: Any) -> bytes:
 END = b'data: {"id": "c", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}\n\ndata: [DONE]\n\n'
 
 
+def session_of(preset: str, front: Dialect) -> Session:
+    exchange = KimiTransformer.from_config({"preset": preset}, model="kimi-k2").begin(REQUEST)
+    return Session(exchange, SSE, front.encoder({"model": "m", "stream": True}))
+
+
 @asynccontextmanager
-async def relay_of(preset: str) -> AsyncIterator[tuple[Connection, Relay, Wire]]:
+async def relay_of(preset: str, front: Dialect = CHAT) -> AsyncIterator[tuple[Connection, Relay, Wire]]:
     """A stream that has begun: the provider's connection, the relay, what the client is sent."""
     connection = Connection(lambda _, __: None)
     connection.connection_made(Wire())
@@ -111,9 +117,9 @@ async def relay_of(preset: str) -> AsyncIterator[tuple[Connection, Relay, Wire]]
     client = Client()
     cycle = Cycle(client, head_only=False, persistent=True)  # type: ignore[arg-type]  # as much of it as is needed
     cycle.complete = True
-    session = Session(KimiTransformer.from_config({"preset": preset}, model="kimi-k2").begin(REQUEST), SSE)
     patience = Patience.of(Timeouts(keep_alive=2), 1.0)
-    relay = Relay(session, CHAT, cycle, headers=[], patience=patience, pulse=Pulse(), begun=lambda: None)
+    session = session_of(preset, front)
+    relay = Relay(session, front, cycle, headers=[], patience=patience, pulse=Pulse(), begun=lambda: None)
     head = asyncio.ensure_future(exchange.head())
     await asyncio.sleep(0)
     connection.data_received(HEAD)
@@ -123,9 +129,9 @@ async def relay_of(preset: str) -> AsyncIterator[tuple[Connection, Relay, Wire]]
     await asyncio.wait_for(running, 20)
 
 
-async def relayed(reads: list[bytes], preset: str) -> tuple[Body, int]:
+async def relayed(reads: list[bytes], preset: str, front: Dialect = CHAT) -> tuple[Body, int]:
     """What a client reads, and how many reads took the short way: those that left with their own framing."""
-    async with relay_of(preset) as (connection, _, wire):
+    async with relay_of(preset, front) as (connection, _, wire):
         for read in reads:
             connection.data_received(read)
     return Body(b"".join(wire.written)), sum(any(each is read for read in reads) for each in wire.written)
@@ -135,9 +141,9 @@ def framed(body: bytes) -> bytes:
     return b"%x\r\n%b\r\n" % (len(body), body)
 
 
-def fed(body: bytes, preset: str) -> bytes:
+def fed(body: bytes, preset: str, front: Dialect) -> bytes:
     """What the session alone makes of it, event by event."""
-    session = Session(KimiTransformer.from_config({"preset": preset}, model="kimi-k2").begin(REQUEST), SSE)
+    session = session_of(preset, front)
     return b"".join(session.feed(part + b"\n\n") for part in body.split(b"\n\n")[:-1])
 
 
@@ -174,12 +180,14 @@ events = words.map(event) | st.just(b": ping\n\n") | words.map(lambda text: even
 @given(st.lists(events, max_size=12), st.lists(st.integers(1, 400), max_size=6), st.data())
 def test_the_client_gets_the_same_as_on_the_long_way(parts: list[bytes], cuts: list[int], data: st.DataObject) -> None:
     preset = data.draw(st.sampled_from(["default", "agent"]))
+    fronts: list[Dialect] = [CHAT, MESSAGES, RESPONSES]
+    front = data.draw(st.sampled_from(fronts))
     sent = b"".join(parts) + END
     chunks = [framed(part) for part in [*parts, END]] if data.draw(st.booleans()) else _chunked(sent, cuts)
     reads = [*chunks, b"0\r\n\r\n"] if data.draw(st.booleans()) else _cut(b"".join(chunks) + b"0\r\n\r\n", cuts)
-    body, _ = asyncio.run(relayed(reads, preset))
+    body, _ = asyncio.run(relayed(reads, preset, front))
     assert body.complete
-    assert _said(body.whole) == _said(fed(sent, preset))
+    assert _said(body.whole) == _said(fed(sent, preset, front))
 
 
 def _chunked(data: bytes, sizes: list[int]) -> list[bytes]:
@@ -194,13 +202,35 @@ def _cut(data: bytes, sizes: list[int]) -> list[bytes]:
     return [part for part in (*parts, data) if part]
 
 
-def _said(stream: bytes) -> tuple[str, str, int]:
-    """All text, all arguments, the number of ends: what does not depend on how the bytes were cut."""
+def _said(stream: bytes) -> tuple[str, str, list[str]]:
+    """All text, all arguments, and the other events: what does not depend on how the bytes were cut."""
     content = arguments = ""
+    others: list[str] = []
     for line in stream.splitlines():
-        if line.startswith(b"data: {"):
-            for choice in json.loads(line[6:])["choices"]:
-                content += choice["delta"].get("content") or ""
-                for call in choice["delta"].get("tool_calls") or ():
-                    arguments += call["function"].get("name", "") + call["function"].get("arguments", "")
-    return content, arguments, stream.count(b"data: [DONE]")
+        if not line.startswith(b"data: {"):
+            others += ["done"] * (line == b"data: [DONE]")
+            continue
+        event = json.loads(line[6:])
+        delta = event.get("delta")
+        for choice in event.get("choices", ()):
+            content += choice["delta"].get("content") or ""
+            for call in choice["delta"].get("tool_calls") or ():
+                arguments += call["function"].get("name", "") + call["function"].get("arguments", "")
+        if event.get("type") == "content_block_delta":
+            content += delta.get("text", "")
+            arguments += delta.get("partial_json", "")
+        elif event.get("type") == "response.output_text.delta":
+            content += delta
+        elif event.get("type") == "response.function_call_arguments.delta":
+            arguments += delta
+        elif "type" in event:
+            others.append(event["type"])
+    return content, arguments, others
+
+
+def test_the_numbers_of_events_have_no_gap() -> None:
+    texts = [framed(event(text)) for text in ("one", " two", " three", "", " 四", " six\n")]
+    body, _ = asyncio.run(relayed([*texts, framed(END), b"0\r\n\r\n"], "agent", RESPONSES))
+    numbers = [json.loads(line[6:])["sequence_number"] for line in body.whole.splitlines() if line.startswith(b"data")]
+    assert numbers == list(range(len(numbers)))
+    assert b'"text":"one two three \xe5\x9b\x9b six\\n"' in body.whole.replace(b'": "', b'":"')

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -213,6 +213,9 @@ class Loud:
     def plain(self, stretch: Stretch) -> bytes:
         return b"(" + stretch.text + b")"
 
+    def writer(self, stretch: Stretch) -> Callable[[bytes], bytes] | None:
+        return (lambda text: b"(" + text + b")") if stretch.field == "content" else None
+
     def close(self) -> bytes:
         return b"."
 
@@ -287,8 +290,16 @@ def test_a_stretch_that_was_plain_leaves_a_groove() -> None:
     groove = session.groove
     assert groove is not None
     assert groove.prefix + b"a" + groove.suffix == TEXT
+    assert groove.write is None
     assert session.feed(TEXT + TEXT) == TEXT + TEXT
     assert session.groove is groove
+
+
+def test_a_groove_writes_as_its_encoder_does() -> None:
+    session = grooved(kimi(), Loud())
+    assert session.groove is not None
+    assert session.groove.write is not None
+    assert session.groove.write(b"b") == b"(b)"
 
 
 @pytest.mark.parametrize("other", [TEXT[:9], b": hi\n\n", END, DONE, TEXT.replace(b'"a"', b'"<"')])
@@ -301,7 +312,10 @@ def test_anything_else_ends_the_groove(other: bytes) -> None:
 def test_no_groove_without_text_or_for_those_who_want_to_see_it() -> None:
     assert grooved(BaseExchange({})).groove is not None
     assert grooved(Looking({})).groove is None
-    assert grooved(kimi(), Loud()).groove is None
+    reasoning = Session(kimi(), SSE, Loud())
+    for _ in range(4):
+        reasoning.feed(TEXT.replace(b"content", b"reasoning"))
+    assert reasoning.groove is None
     empty = Session(kimi(), SSE)
     empty.feed(TEXT + TEXT)
     empty.feed(TEXT.replace(b'"a"', b'""'))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from moongate.chat.items import Item, Stretch
@@ -60,6 +60,13 @@ class Encoder(Protocol):
 
     def plain(self, stretch: Stretch) -> bytes:
         """The same for a stretch of plain text, in one go."""
+        ...
+
+    def writer(self, stretch: Stretch) -> Callable[[bytes], bytes] | None:
+        """Behind a stretch: writes the next text of its kind as `plain` would. Good until anything else is fed.
+
+        None: there is no such short way here, or none is needed (`verbatim`).
+        """
         ...
 
     def close(self) -> bytes: ...

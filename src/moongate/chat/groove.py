@@ -1,7 +1,8 @@
-"""What a stream runs in for long: events that differ in nothing but an ordinary text and leave just as they came."""
+"""What a stream runs in for long: events that differ in nothing but an ordinary text and need no second look."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Final
 
@@ -11,15 +12,17 @@ _ASCII: Final = bytes(range(0x80))
 
 
 class Groove:
-    """While a session has one, an event that fits need not be fed: it would leave as it is and change nothing.
+    """While a session has one, an event that fits need not be fed: what leaves for it is `write(text)`, the text still
+    as JSON wrote it. Without a `write` (None) it leaves as it is.
 
     It fits if it is `prefix text suffix`, not larger than `limit`, and its text is made of `ordinary` bytes, or
     `accepts` says so.
     """
 
-    __slots__ = ("_gate", "limit", "ordinary", "prefix", "suffix")
+    __slots__ = ("_gate", "limit", "ordinary", "prefix", "suffix", "write")
 
-    def __init__(self, mould: Mould, gate: bytes) -> None:
+    def __init__(self, mould: Mould, gate: bytes, write: Callable[[bytes], bytes] | None = None) -> None:
+        self.write = write
         self.prefix = mould.prefix
         self.suffix = mould.suffix
         self.limit = mould.limit

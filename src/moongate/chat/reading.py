@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from moongate.chat.groove import Groove
@@ -101,10 +101,10 @@ class EventReader:
         self._source = mould
         return mould.whole(data)
 
-    def groove(self, gate: bytes) -> Groove:
+    def groove(self, gate: bytes, write: Callable[[bytes], bytes] | None = None) -> Groove:
         """What the last stretch ran in. Only behind a read that was one stretch and was accepted."""
         assert self._source is not None
-        return Groove(self._source, gate)
+        return Groove(self._source, gate, write)
 
     def feed(self, data: bytes) -> list[Item | Stretch]:
         mould, decoder = self._mould, self._decoder

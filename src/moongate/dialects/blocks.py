@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -103,16 +104,28 @@ class AnswerEncoder(ABC):
         """The bytes for a stretch of plain text: one event, nothing parsed."""
         if self._ended or stretch.choice or not stretch.text:
             return b""
-        kind: Kind = "text" if stretch.field == "content" else "reasoning"
-        current, half = self._current, stretch.text[-6:-3].lower() == b"\\ud"
-        if current is not None and current.kind == kind and not (half or self._half or self._held):
-            try:
-                return self._add(stretch.text)
-            except BadUpstream as error:
-                return self._break(error)
+        kind = _kind_of(stretch)
+        if stretch.text[-6:-3].lower() != b"\\ud" and self._is_in(kind):
+            return self._go_on(stretch.text)
         name = "content" if kind == "text" else "reasoning_content"
         text = loads(b'"' + stretch.text + b'"')
         return self.feed(Chunk.of({"choices": [{"index": 0, "delta": {name: text}}]}))
+
+    def writer(self, stretch: Stretch) -> Callable[[bytes], bytes] | None:
+        return self._go_on if not stretch.choice and self._is_in(_kind_of(stretch)) else None
+
+    def _is_in(self, kind: Kind) -> bool:
+        """Is a block of this kind open, and nothing that waits?"""
+        return self._current is not None and self._current.kind == kind and not (self._half or self._held)
+
+    def _go_on(self, text: bytes) -> bytes:
+        """More text of the open block, as JSON wrote it."""
+        if self._ended:
+            return b""
+        try:
+            return self._add(text)
+        except BadUpstream as error:
+            return self._break(error)
 
     def close(self) -> bytes:
         """The input is over. An answer that has not ended by now was cut."""
@@ -258,3 +271,7 @@ class AnswerEncoder(ABC):
         self._ended = True
         self.failure = error
         return self._fail(error)
+
+
+def _kind_of(stretch: Stretch) -> Kind:
+    return "text" if stretch.field == "content" else "reasoning"

@@ -27,6 +27,9 @@ class ChatEncoder:
     def plain(self, stretch: Stretch) -> bytes:
         return stretch.raw
 
+    def writer(self, stretch: Stretch) -> None:
+        return None
+
     def close(self) -> bytes:
         return b""
 

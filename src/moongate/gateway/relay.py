@@ -154,11 +154,21 @@ class Relay:
         assert self._response is not None
         self._groove = groove
         self._lane = None
-        forward = self._outlet.forwarder() if self.committed else None
-        if groove is not None and forward is not None:
-            makes = (groove.prefix, groove.suffix, groove.ordinary, groove.accepts)
-            self._lane = Lane(*makes, forward, groove.limit)
+        if groove is not None and self.committed:
+            forward = self._outlet.forwarder() if groove.write is None else self._speaker(groove.write)
+            if forward is not None:
+                makes = (groove.prefix, groove.suffix, groove.ordinary, groove.accepts)
+                self._lane = Lane(*makes, forward, groove.limit, bare=groove.write is not None)
         self._response.express(self._lane)
+
+    def _speaker(self, write: Callable[[bytes], bytes]) -> Callable[[bytes], None]:
+        send = self._outlet.write
+
+        def speak(text: bytes) -> None:
+            if text:
+                send(write(text))
+
+        return speak
 
     def _send(self, out: bytes) -> None:
         """While nothing is committed, hold; the first event decides."""

@@ -8,21 +8,14 @@ Forward = Callable[[bytes], None]
 
 
 class Lane:
-    """Takes what is `prefix text suffix` in one HTTP chunk, and forwards the read as it is, framing and all.
+    """Takes what is `prefix text suffix` in one HTTP chunk, and forwards the read as it is, framing and all, or
+    (`bare`) its text alone.
 
     The text must be made of `ordinary` bytes, or else `accepts(text, others)` decides.
     """
 
     __slots__ = (
-        "_accepts",
-        "_begin",
-        "_end",
-        "_forward",
-        "_least",
-        "_most",
-        "_ordinary",
-        "_prefix",
-        "_suffix",
+        *("_accepts", "_bare", "_begin", "_end", "_forward", "_least", "_most", "_ordinary", "_prefix", "_suffix"),
         "taken",
     )
 
@@ -34,6 +27,7 @@ class Lane:
         accepts: Callable[[bytes, bytes], bool],
         forward: Forward,
         limit: int,
+        bare: bool = False,
     ) -> None:
         self._prefix = prefix
         self._suffix = suffix + b"\r\n"
@@ -44,6 +38,7 @@ class Lane:
         self._end = -len(self._suffix)
         self._least = len(prefix) + len(self._suffix)
         self._most = limit
+        self._bare = bare
         self.taken = False  # something, since somebody set it to False
 
     def take(self, data: bytes) -> bool:
@@ -58,6 +53,6 @@ class Lane:
         others = text.translate(None, self._ordinary)
         if others and not self._accepts(text, others):
             return False
-        self._forward(data)
+        self._forward(text if self._bare else data)
         self.taken = True
         return True

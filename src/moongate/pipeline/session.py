@@ -56,8 +56,7 @@ class Session:
         self.usage: JsonObject | None = None
         self._exchange = exchange
         self._encoder: Encoder = encoder or ChatEncoder()
-        # A stream can run in a groove only if the encoder writes what came and nobody looks closer than for a byte.
-        self._gate: bytes | None = getattr(exchange, "gate", None) if self._encoder.verbatim else None
+        self._gate: bytes | None = getattr(exchange, "gate", None)  # None: every text is shown, there is no groove
         self.groove: Groove | None = None  # events that fit into it may leave without being fed
         self._upstream = Upstream(content_type, limit, document_limit)
         self._progress = Progress()
@@ -72,16 +71,17 @@ class Session:
             if stretch is not None:
                 if self._exchange.plain(stretch):
                     events.refusals = 0
+                    out = self._encoder.plain(stretch)
                     if self.groove is None and self._gate is not None and stretch.text:
-                        self.groove = events.groove(self._gate)
-                    return self._encoder.plain(stretch)
+                        self.groove = self._groove(stretch, events, self._gate)
+                    return out
                 self.groove = None
                 return b"".join(self._run(events.refused(stretch)))
         self.groove = None
-        out = self._run(self._upstream.feed(data))
+        left = self._run(self._upstream.feed(data))
         if self._upstream.overflow and not self.finished:
-            out.append(self._fail(BadUpstream(_TOO_LARGE)))
-        return b"".join(out)
+            left.append(self._fail(BadUpstream(_TOO_LARGE)))
+        return b"".join(left)
 
     def close(self) -> bytes:
         """What leaves at the end of the answer's bytes: it is whole, or it is an error."""
@@ -98,6 +98,12 @@ class Session:
     def fail(self, error: GatewayError) -> bytes:
         """What leaves when the answer breaks off for a reason outside its bytes (a timeout, a lost connection)."""
         return b"" if self.finished else self._fail(error)
+
+    def _groove(self, stretch: Stretch, events: EventReader, gate: bytes) -> Groove | None:
+        if self._encoder.verbatim:
+            return events.groove(gate)
+        write = self._encoder.writer(stretch)
+        return None if write is None else events.groove(gate, write)
 
     def _run(self, items: Iterable[Item | Stretch]) -> list[bytes]:
         """Items through the exchange and the encoder."""
