@@ -10,7 +10,8 @@ from tests.dialects.talk import USAGE, argues, calls, chunk, counted, says, thin
 from moongate.chat.items import Chunk, Done, Failure, Item, Opaque, Stretch
 from moongate.dialects import blocks
 from moongate.dialects.answer import Finish, Head
-from moongate.dialects.blocks import AnswerEncoder, Block
+from moongate.dialects.block import Block
+from moongate.dialects.blocks import AnswerEncoder
 from moongate.errors import BadUpstream, GatewayError
 
 

@@ -13,39 +13,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final
 
 from moongate.chat.items import Chunk, Done, Failure, Item, Stretch
 from moongate.dialects.answer import Finish, Head, arguments_of, first_choice, head_of, reasoning_of, stop_of, text_of
-from moongate.dialects.nesting import Nesting
+from moongate.dialects.block import Block, Kind
 from moongate.errors import BadUpstream, GatewayError
 from moongate.payload import JsonObject, dumps, loads
 
 MAX_HELD: Final = 8 * 1024 * 1024  # as much as one event may hold
-
-Kind = Literal["reasoning", "text", "call"]
-
-
-@dataclass(slots=True, eq=False)
-class Block:
-    """One block. `pieces`: a call's arguments so far, and whatever waits for the block's turn."""
-
-    kind: Kind
-    id: str = ""
-    name: str = ""
-    pieces: list[str] = field(default_factory=list)
-    nesting: Nesting | None = None
-    shut: bool = False
-
-    def done(self) -> bool:
-        """May the next block begin? Text ends whenever something else comes, a call with its JSON."""
-        if self.kind != "call":
-            return True
-        if self.nesting is None:  # it begins to matter only when another block wants its place
-            self.nesting = Nesting()
-            self.nesting.feed("".join(self.pieces))
-        return self.nesting.complete
 
 
 class AnswerEncoder(ABC):

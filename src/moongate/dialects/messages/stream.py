@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from moongate.dialects.answer import Finish, Head
-from moongate.dialects.blocks import AnswerEncoder, Block
+from moongate.dialects.block import Block
+from moongate.dialects.blocks import AnswerEncoder
 from moongate.dialects.messages.errors import error_event
 from moongate.dialects.messages.reply import boxed, call_id, message_of, signature_of, stop_fields, usage_body
 from moongate.errors import GatewayError

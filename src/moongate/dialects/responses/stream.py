@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from moongate.dialects.answer import Finish, Head
-from moongate.dialects.blocks import AnswerEncoder, Block
+from moongate.dialects.block import Block
+from moongate.dialects.blocks import AnswerEncoder
 from moongate.dialects.responses.calls import PREFIX, call_item
 from moongate.dialects.responses.reasoning import sealed
 from moongate.dialects.responses.reply import answer_id, echo, ending, failure_body, is_cut, usage_body
