@@ -121,6 +121,7 @@ def test_without_a_configuration_the_simulator_answers(tmp_path: Path) -> None:
         root = served.root()
         key = served.find(r"client key: (mg-\S+)")[1]
         served.find(r"-d '.*\n")
+        served.find(rf"your agent: \S.* -m moongate connect claude-code --url {root} ")
         file = tmp_path / "home" / "client-key"
         assert file.read_text().strip() == key
         assert file.stat().st_mode & 0o777 == 0o600
@@ -347,7 +348,8 @@ def test_an_address_that_is_taken_is_told(tmp_path: Path, upstream: Scripted) ->
     write(tmp_path, config(upstream))
     with serving(tmp_path, "--port", port) as served:
         assert served.end() == 1
-        assert "cannot listen" in served.err
+        assert re.search(rf"cannot listen on 127.0.0.1:{port}: it is in use .*--port", served.err)
+        assert f"process {os.getpid()};" in served.err or not Path("/proc/net/tcp").exists()
         assert "Traceback" not in served.err
 
 

@@ -1,4 +1,4 @@
-"""The command `moongate`. Exit codes: 0 all is well, 1 it failed, 2 the configuration or the command line is wrong."""
+"""The command `moongate`. A command is a module with `arguments(parser)`, `run(options) -> exit code` and `EPILOG`."""
 
 from __future__ import annotations
 
@@ -20,6 +20,14 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "replay": ("moongate.cli.replay", "run a recorded answer through a chain, item by item"),
     "sim": ("moongate.cli.sim", "start the simulator alone"),
 }
+
+EPILOG: Final = """\
+moongate COMMAND --help tells more about a command.
+
+example:
+  moongate init openrouter && moongate check && moongate serve
+
+exit codes: 0 all is well, 1 it failed, 2 the configuration or the command line is wrong"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -47,15 +55,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser(wanted: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="moongate",
-        description="A gateway that makes Kimi's tool calling work behind any OpenAI-compatible provider.",
-        epilog="moongate COMMAND --help tells more about a command.",
+        description="A gateway that makes Kimi's tool calling work behind any\nOpenAI-compatible provider.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action=_Version)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for name, (module, about) in COMMANDS.items():
         sub = commands.add_parser(name, help=about, description=about[0].upper() + about[1:] + ".")
         if name == wanted:
-            importlib.import_module(module).arguments(sub)
+            found = importlib.import_module(module)
+            sub.epilog, sub.formatter_class = found.EPILOG, argparse.RawDescriptionHelpFormatter
+            found.arguments(sub)
     return parser
 
 

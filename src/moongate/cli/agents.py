@@ -121,7 +121,14 @@ def qwen_code(gate: Gate) -> Settings:
 
 
 def openai_sdk(gate: Gate) -> Settings:
-    return Settings("the OpenAI SDKs", shell=(("OPENAI_BASE_URL", gate.base), ("OPENAI_API_KEY", gate.key)))
+    ask = f'model={dumps_text(gate.model)}, messages=[{{"role": "user", "content": "Hello"}}]'
+    code = f"import openai; print(openai.OpenAI().chat.completions.create({ask}).choices[0].message.content)"
+    return Settings(
+        "the OpenAI SDKs",
+        shell=(("OPENAI_BASE_URL", gate.base), ("OPENAI_API_KEY", gate.key)),
+        words=(f"model: {gate.model}",),
+        start=f"python -c {shlex.quote(code)}",
+    )
 
 
 AGENTS: Final[dict[str, Callable[[Gate], Settings]]] = {

@@ -4,45 +4,68 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 from moongate.cli.agents import AGENTS, Gate, Settings, merged
+from moongate.cli.credential import NO_KEY, PLACEHOLDER, Credential, client_credential
 from moongate.cli.init import write_new
-from moongate.cli.locate import add_config_option, located
+from moongate.cli.locate import DEFAULT, add_config_option, located
 from moongate.cli.terminal import Paint
 from moongate.errors import ConfigError, GatewayError
-from moongate.gateway.client_key import FILE, home, own_key
+from moongate.gateway.client_key import home, own_key
 from moongate.gateway.config.jsonc import parse
 from moongate.gateway.config.load import Config, read_config
 from moongate.gateway.config.schema import indented
 from moongate.gateway.routing import Routes
 
-PLACEHOLDER = "YOUR_CLIENT_KEY"
+SIMULATED = "kimi-k2-sim"  # the first model of a gateway without a configuration
+EPILOG = """\
+example:
+  moongate connect claude-code --write"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("agent", choices=AGENTS, help="the agent")
+    parser.add_argument("agent", choices=AGENTS, metavar="AGENT", help=f"one of {', '.join(AGENTS)}")
     add_config_option(parser)
-    parser.add_argument("--model", help="the model it shall use (default: the default, else the first one)")
-    parser.add_argument("--url", help="the gateway's address as the agent sees it (default: as configured)")
+    parser.add_argument(
+        "--model", metavar="MODEL", help="the model it shall use (default: the default, else the first one)"
+    )
+    parser.add_argument(
+        "--url", metavar="URL", help="the gateway's address as the agent sees it (default: as configured)"
+    )
     parser.add_argument("--write", action="store_true", help="write the settings into the agent's own file")
-    parser.add_argument("--file", type=Path, help="that file, if it is not the usual one")
+    parser.add_argument("--file", type=Path, metavar="FILE", help="that file, if it is not the usual one")
     parser.add_argument("--show-key", action="store_true", help="show the client key instead of where it is")
 
 
 def run(options: argparse.Namespace) -> int:
     path = located(options.config)
     config = read_config(path) if path is not None else None
-    key = _key(config) if options.write or options.show_key else PLACEHOLDER
-    gate = Gate(options.url.rstrip("/") if options.url else _address(config), key, _model(config, options.model))
-    settings = AGENTS[options.agent](gate)
+    credential = client_credential(config)
+    root = options.url.rstrip("/") if options.url else _address(config)
+    gate = Gate(root, credential.plain, _model(config, options.model))
+    agent = AGENTS[options.agent]
+    shown = agent(replace(gate, key=_key(config)) if options.show_key else gate)
     if options.write:
-        return _write(settings, options.file)
-    _show(settings, options.file, config)
+        lines = _write(agent(replace(gate, key=_key(config))), options.file)
+        lines += [f"set in the shell: {line}" for line in (_exports(shown, credential) if shown.json is None else ())]
+    else:
+        lines = _settings(shown, options.file, credential)
+    if shown.start:
+        lines += [*([] if options.write else [""]), f"then: {shown.start}"]
+    print("\n".join(lines))
+    if not options.show_key and credential.plain != NO_KEY:
+        label = PLACEHOLDER if any(PLACEHOLDER in line for line in lines) else "client key"
+        print(f"\n{label}: {credential.where} (--show-key shows it)")
+    if config is None:
+        print(f"no {DEFAULT} here, so this is for a gateway with the built-in simulator")
     return 0
 
 
 def _address(config: Config | None) -> str:
+    if config is not None and config.settings.port == 0:
+        raise ConfigError("the configuration takes any free port: give the address that 'serve' prints", path="--url")
     host, port = (config.settings.host, config.settings.port) if config is not None else ("127.0.0.1", 3000)
     host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
     return f"http://{host}:{port}"
@@ -50,7 +73,7 @@ def _address(config: Config | None) -> str:
 
 def _key(config: Config | None) -> str:
     if config is not None and config.client_keys is None:
-        return "none"
+        return NO_KEY
     if config is not None and config.client_keys:
         return config.client_keys[0].key
     return own_key(home())[0]
@@ -58,7 +81,7 @@ def _key(config: Config | None) -> str:
 
 def _model(config: Config | None, asked: str | None) -> str:
     if config is None:
-        return asked or "kimi-k2-sim"
+        return asked or SIMULATED
     routes = Routes(config)
     if asked:
         try:
@@ -69,27 +92,28 @@ def _model(config: Config | None, asked: str | None) -> str:
     return config.settings.default or routes.listed()[0][0]
 
 
-def _show(settings: Settings, file: Path | None, config: Config | None) -> None:
-    paint = Paint()
-    print(paint(settings.about, "bold"))
+def _settings(settings: Settings, file: Path | None, credential: Credential) -> list[str]:
+    lines = [Paint()(settings.about, "bold")]
     if settings.shell:
-        print("\nin the shell:")
-        print("\n".join(f"  export {name}={shlex.quote(value)}" for name, value in settings.shell))
+        lines += ["", "in the shell:", *(f"  {line}" for line in _exports(settings, credential))]
     if settings.json is not None or settings.toml:
-        print(f"\n{'or ' if settings.shell and settings.json else ''}in {file or settings.file} (--write does it):")
+        lines += [
+            "",
+            f"{'or ' if settings.shell and settings.json else ''}in {file or settings.file} (--write does it):",
+        ]
         text = indented(settings.json) if settings.json is not None else settings.toml
-        print("\n".join(f"  {line}".rstrip() for line in text.split("\n")))
-    for word in settings.words:
-        print(f"  {word}")
-    if settings.start:
-        print(f"\nthen: {settings.start}")
-    if config is None or config.client_keys == ():
-        print(f"\n{PLACEHOLDER}: in {home() / FILE}")
-    elif config.client_keys is not None:
-        print(f"\n{PLACEHOLDER}: one of your 'api_keys'")
+        lines += [f"  {line}".rstrip() for line in text.split("\n")]
+    gap = [""] if settings.shell and settings.words else []
+    return [*lines, *gap, *(f"  {word}" for word in settings.words)]
 
 
-def _write(settings: Settings, given: Path | None) -> int:
+def _exports(settings: Settings, credential: Credential) -> list[str]:
+    """Lines to paste: a shell can fetch the key by itself."""
+    key = f'"{credential.shell}"'
+    return [f"export {name}={key if value == PLACEHOLDER else shlex.quote(value)}" for name, value in settings.shell]
+
+
+def _write(settings: Settings, given: Path | None) -> list[str]:
     if settings.file is None:
         raise ConfigError(f"{settings.about} keeps its settings where they cannot be written: run this without --write")
     path = (given or settings.file).expanduser()
@@ -103,11 +127,6 @@ def _write(settings: Settings, given: Path | None) -> int:
             raise ConfigError("has a section for moongate already: change it there", path=str(path))
         text = (old.rstrip() + "\n\n" if old.strip() else "") + settings.toml + "\n"
     if old:
-        write_new(path.with_name(path.name + ".before-moongate"), old, force=True)
-    write_new(path, text, force=True)
-    print(f"{Paint()('wrote', 'green')} {path}")
-    for name, value in settings.shell if settings.json is None else ():
-        print(f"set in the shell: export {name}={shlex.quote(value)}")
-    if settings.start:
-        print(f"then: {settings.start}")
-    return 0
+        write_new(path.with_name(path.name + ".before-moongate"), old)
+    write_new(path, text)
+    return [f"{Paint()('wrote', 'green')} {path}"]

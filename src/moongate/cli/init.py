@@ -5,48 +5,86 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import shlex
 import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from moongate.cli.locate import DEFAULT
 from moongate.cli.places import PROVIDERS, Known
-from moongate.cli.terminal import Paint
+from moongate.cli.questions import ask, ask_key, choose
+from moongate.cli.terminal import Paint, command
 from moongate.errors import ConfigError
 from moongate.gateway.config.load import parse_config
 from moongate.payload import dumps_text
 
+EPILOG = (
+    "providers:\n"
+    + "\n".join(
+        f"  {name:12} {known.title}{f' ({known.url})' if known.url else ''}" for name, known in PROVIDERS.items()
+    )
+    + """
+
+examples:
+  moongate init openrouter --model moonshotai/kimi-k2.6
+  moongate init other --url https://api.example.com/v1 --key '$EXAMPLE_API_KEY' --model kimi-k2.6
+
+Only a terminal is asked questions; elsewhere what is missing must be given."""
+)
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("provider", nargs="?", choices=PROVIDERS, help="whom to ask (default: asks you)")
-    parser.add_argument("--url", help="the provider's base URL, if it is not the usual one")
-    parser.add_argument("--key", metavar="KEY", help="$VARIABLE or file:PATH that holds the key (or the key itself)")
-    parser.add_argument("--model", action="append", metavar="NAME", help="a model to offer; may be repeated")
+    parser.add_argument(
+        "provider", nargs="?", choices=PROVIDERS, metavar="PROVIDER", help="one of those below (default: asks you)"
+    )
+    parser.add_argument("--url", metavar="URL", help="the provider's base URL, if it is not the usual one")
+    parser.add_argument("--key", metavar="KEY", help="'$VARIABLE' or file:PATH that holds the key (or the key itself)")
+    parser.add_argument("--model", action="append", metavar="MODEL", help="a model to offer; may be repeated")
     parser.add_argument(
         "--preset", choices=("default", "agent"), default="agent", help="repairs (default: %(default)s)"
     )
     parser.add_argument(
-        "-o", "--output", type=Path, default=Path("config.json"), help="the file (default: %(default)s)"
+        "-o", "--output", type=Path, default=DEFAULT, metavar="FILE", help="the file to write (default: %(default)s)"
     )
     parser.add_argument("-f", "--force", action="store_true", help="overwrite the file if it is there")
 
 
 def run(options: argparse.Namespace) -> int:
-    name = options.provider or _choose()
-    known = PROVIDERS[name]
-    url = options.url or known.url or _ask("base URL, such as https://api.example.com/v1", "--url")
-    models = tuple(options.model or known.models) or (_ask("model, as the provider calls it", "--model"),)
-    key = options.key if options.key is not None else known.variable and f"${known.variable}"
-    text = config_text(name, replace(known, url=url, models=models), key, options.preset)
+    if options.output.exists() and not options.force:  # before any question
+        raise ConfigError("is there already: --force overwrites it, -o FILE writes another", path=str(options.output))
+    name = options.provider or choose()
+    known = completed(name, options.url, options.model)
+    key = options.key
+    if key is None:
+        key = f"${known.variable}" if known.variable else ask_key() if name == "other" and sys.stdin.isatty() else ""
+    text = config_text(name, known, key, options.preset)
     parse_config(text, "(new configuration)", Path.cwd(), _Anything())  # raises what the flags got wrong
-    write_new(options.output, text, force=options.force)
-    paint = Paint()
-    print(f"{paint('wrote', 'green')} {options.output}")
-    if key.startswith("$") and not os.environ.get(key.strip("${}")):
-        print(f"now set the key: export {key.strip('${}')}=…")
-    print("then: moongate check, moongate serve")
+    write_new(options.output, text)
+    print(f"{Paint()('wrote', 'green')} {options.output}")
+    variable = key.strip("${}") if key.startswith("$") else ""
+    if variable and not os.environ.get(variable):
+        print(f"now set the key: export {variable}=…")
+    elif not key and name == "other":
+        print("without a key; if it needs one: --key '$VARIABLE' --force, or \"api_key\" in the file")
+    flag = "" if options.output == DEFAULT else f" --config {shlex.quote(str(options.output))}"
+    print(f"then: {command()} check{flag} && {command()} serve{flag}")
     return 0
+
+
+def completed(name: str, url: str | None, models: Sequence[str] | None) -> Known:
+    """The provider with what was given, and what a person answers. Raises ConfigError if nobody can be asked."""
+    known = PROVIDERS[name]
+    known = replace(known, url=url or known.url, models=tuple(models or known.models))
+    missing = [flag for flag, found in (("--url URL", known.url), ("--model MODEL", known.models)) if not found]
+    if missing and not sys.stdin.isatty():
+        raise ConfigError(f"no terminal to ask at: moongate init {name} needs {' and '.join(missing)}, too")
+    return replace(
+        known,
+        url=known.url or ask("base URL, such as https://api.example.com/v1"),
+        models=known.models or (ask("model, as the provider calls it"),),
+    )
 
 
 def config_text(name: str, known: Known, key: str, preset: str) -> str:
@@ -82,10 +120,8 @@ def config_text(name: str, known: Known, key: str, preset: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write_new(path: Path, text: str, *, force: bool) -> None:
+def write_new(path: Path, text: str) -> None:
     """All of the file or nothing of it, readable by its owner alone: it may hold a key."""
-    if path.exists() and not force:
-        raise ConfigError("is there already (--force overwrites it)", path=str(path))
     try:
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
     except OSError as error:
@@ -108,29 +144,3 @@ class _Anything(dict[str, str]):
 
     def __getitem__(self, key: str) -> str:
         return "set-later"
-
-
-def _choose() -> str:
-    names = list(PROVIDERS)
-    if not sys.stdin.isatty():
-        raise ConfigError(f"say which provider: moongate init {'|'.join(names)}")
-    for number, name in enumerate(names, 1):
-        print(f"{number:3}  {PROVIDERS[name].title}")
-    return _picked(names)
-
-
-def _picked(names: Sequence[str]) -> str:
-    while True:
-        answer = input("which provider? ").strip().lower()
-        if answer in names:
-            return answer
-        if answer.isdecimal() and 1 <= int(answer) <= len(names):
-            return names[int(answer) - 1]
-
-
-def _ask(what: str, flag: str) -> str:
-    if not sys.stdin.isatty():
-        raise ConfigError("is needed for this provider", path=flag)
-    while not (answer := input(f"{what}: ").strip()):
-        pass
-    return answer

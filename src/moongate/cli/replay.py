@@ -4,35 +4,52 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
-from moongate.chat.contracts import Exchange, Note
-from moongate.chat.items import Chunk, Done, Failure, Item, Opaque, Stretch
-from moongate.cli.locate import add_config_option, required
-from moongate.cli.terminal import Paint
+from moongate.chat.contracts import Exchange
+from moongate.chat.items import Done, Failure, Item, Stretch
+from moongate.cli.locate import required
+from moongate.cli.report import Report
 from moongate.errors import ConfigError, GatewayError
 from moongate.gateway.config.jsonc import Document as File
+from moongate.gateway.config.jsonc import parse
 from moongate.gateway.config.shapes import Place
 from moongate.gateway.config.steps import read_use
 from moongate.gateway.routing import Routes
 from moongate.gateway.transformers import Transformers
-from moongate.payload import JsonObject, dumps_text, loads, object_of
+from moongate.payload import JsonObject, object_of
 from moongate.pipeline.chain import Chain
 from moongate.pipeline.upstream import Document, Upstream
 
-WIDTH = 160
 QUESTION: JsonObject = {"messages": [{"role": "user", "content": "(replayed)"}]}
+USE = """'[["Kimi", {"preset": "agent"}]]'"""
+EPILOG = f"""\
+examples:
+  moongate replay answer.sse --use {USE}
+  moongate replay answer.sse --config config.json --model kimi-k2.6 --request request.json
+
+exit codes: 0 the answer is whole, 1 it is cut or an error, 2 the command line is wrong"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, help="the recorded body of an upstream answer; - for standard input")
-    add_config_option(parser)
-    parser.add_argument("--model", default="kimi-k2", help="the model that answered (default: %(default)s)")
-    parser.add_argument("--use", metavar="JSON", help="the chain, as in a configuration (default: the configuration's)")
-    parser.add_argument("--request", type=Path, help="the request that was answered (its tools and history matter)")
-    parser.add_argument("--content-type", default="", help="as the provider said it (default: seen from the bytes)")
-    parser.add_argument("--wide", action="store_true", help="do not shorten long lines")
+    parser.add_argument(
+        "file", type=Path, metavar="FILE", help="the recorded body of an upstream answer; - for standard input"
+    )
+    parser.add_argument(
+        "-c", "--config", type=Path, metavar="FILE", help="take the chain that this configuration has for the model"
+    )
+    parser.add_argument(
+        "--model", default="kimi-k2", metavar="MODEL", help="the model that answered (default: %(default)s)"
+    )
+    parser.add_argument("--use", metavar="JSON", help='the chain, as in a configuration (default: "Kimi")')
+    parser.add_argument(
+        "--request", type=Path, metavar="FILE", help="the request that was answered (its tools and history matter)"
+    )
+    parser.add_argument(
+        "--content-type", default="", metavar="TYPE", help="as the provider said it (default: seen from the bytes)"
+    )
+    parser.add_argument("--wide", action="store_true", help="show everything of each event, and cut no line")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -43,45 +60,21 @@ def run(options: argparse.Namespace) -> int:
         if found is None:
             raise ConfigError("is not a JSON object", path=str(options.request))
         request = found
-    printed = Printed(Paint(), None if options.wide else WIDTH)
+    report = Report(wide=options.wide)
     try:
         exchange = _chain(options).begin({**request, "model": options.model})
-        printed.notes(exchange.notes, "request")
-        whole = replayed(exchange, data, options.content_type, printed)
+        report.notes(exchange.notes, "request")
+        whole = replayed(exchange, data, options.content_type, report)
     except ConfigError:
         raise
     except GatewayError as error:
-        printed.line("red", "fails", f"{type(error).__name__} {error.status}: {error}")
-        return 1
+        report.line("red", "fails", f"{type(error).__name__} {error.status}: {error}")
+        whole = False
+    report.line("bold", "in all", report.tally.words(whole=whole), cut=False)
     return 0 if whole else 1
 
 
-class Printed:
-    """Lines of the report."""
-
-    def __init__(self, paint: Paint, width: int | None) -> None:
-        self._paint = paint
-        self._width = width
-        self._told = 0
-
-    def line(self, style: str, word: str, text: str) -> None:
-        if self._width is not None and len(text) > self._width:
-            text = text[: self._width - 1] + "…"
-        print(f"{self._paint(f'{word:>8}', style)}  {text}")
-
-    def items(self, word: str, items: Iterable[Item]) -> None:
-        for item in items:
-            self.line("cyan" if word == "came" else "green", word, shown(item))
-
-    def notes(self, notes: Sequence[Note], where: str = "") -> None:
-        """Those that are new since the last time."""
-        for note in notes[self._told :]:
-            change = f"{dumps_text(note.before)} → {dumps_text(note.after)}"
-            self.line("yellow", "why", f"{note.kind} at {note.where or where}: {change}")
-        self._told = len(notes)
-
-
-def replayed(exchange: Exchange, data: bytes, content_type: str, printed: Printed) -> bool:
+def replayed(exchange: Exchange, data: bytes, content_type: str, report: Report) -> bool:
     """Print everything; True if the answer is whole."""
     upstream = Upstream(content_type)
     items: list[Item] = []
@@ -94,40 +87,24 @@ def replayed(exchange: Exchange, data: bytes, content_type: str, printed: Printe
     last = upstream.close()
     if isinstance(last, Document):
         body = last.body()
-        printed.line("cyan", "came", dumps_text(body))
-        reply = exchange.reply(body)
-        printed.line("green", "left", "as it came" if reply is body else dumps_text(reply))
-        printed.notes(exchange.notes)
+        report.document(body, exchange.reply(body))
+        report.notes(exchange.notes)
         return True
     ended = False
     for item in [*items, *last]:
-        printed.items("came", [item])
-        left = exchange.feed(item)
-        printed.items("left", [each for each in left if each is not item])
-        if not left:
-            printed.line("dim", "left", "nothing (it waits, or it was removed)")
-        printed.notes(exchange.notes)
+        report.came(item)
+        report.left(exchange.feed(item), item)
+        report.notes(exchange.notes)
         if isinstance(item, Failure):
             return False
         ended = isinstance(item, Done)
         if ended:
             break
-    printed.items("left", exchange.close())
-    printed.notes(exchange.notes)
+    report.closed(exchange.close())
+    report.notes(exchange.notes)
     if not ended:
-        printed.line("red", "end", "without [DONE]")
+        report.line("red", "end", "without [DONE]")
     return ended
-
-
-def shown(item: Item) -> str:
-    """One item on one line."""
-    if isinstance(item, Chunk):
-        return dumps_text(item.payload)
-    if isinstance(item, Done):
-        return "[DONE]"
-    if isinstance(item, Opaque):
-        return item.raw.decode("utf-8", "replace").strip().replace("\n", "\\n") or "(blank)"
-    return f"error {item.error.status}: {item.error}"
 
 
 def _chain(options: argparse.Namespace) -> Chain:
@@ -137,13 +114,21 @@ def _chain(options: argparse.Namespace) -> Chain:
         source = next(each for each in config.sources if each.name == route.provider)
         return config.transformers.chain(source.chains[route.model], route.model, source.settings.api_base_url)
     transformers = Transformers.load((), Path.cwd())
-    text = options.use if options.use is not None else '["Kimi"]'
-    try:
-        use = loads(text)
-    except ValueError:
-        use = text  # a bare name
+    use = _use(options.use) if options.use is not None else "Kimi"
     place = Place(File("--use", use, {}), "use")
     return transformers.chain(read_use(use, place, transformers), options.model, "")
+
+
+def _use(text: str) -> Any:
+    """JSON, or a bare name."""
+    if text.strip()[:1] not in ("{", "[", '"'):
+        return text
+    try:
+        return parse(text, "--use").value
+    except ConfigError as error:
+        reason, column = error.message.split("\n")[0], int(error.path.rpartition(":")[2])
+        line = f"\n  {text}\n{' ' * (column + 1)}^" if "\n" not in text else ""
+        raise ConfigError(f"{reason}{line}\nin a shell, with the quotes: --use {USE}", path=error.path) from None
 
 
 def _read(path: Path) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import shutil
 import signal
 import sys
@@ -11,26 +12,40 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from moongate.cli.check import warnings
-from moongate.cli.locate import add_config_option, located
-from moongate.cli.terminal import Paint, warn
+from moongate.cli.concerns import concerns
+from moongate.cli.credential import client_credential
+from moongate.cli.locate import DEFAULT, VARIABLE, add_config_option, located
+from moongate.cli.terminal import Paint, command, warn
 from moongate.errors import ConfigError
 from moongate.gateway.bounds import Bounds
-from moongate.gateway.client_key import FILE, home, own_key
+from moongate.gateway.client_key import home, own_key
 from moongate.gateway.config.load import Config, check_exposure, read_config
 from moongate.gateway.config.settings import ClientKey, Limits, Timeouts
 from moongate.gateway.server import serve
 from moongate.gateway.service import Keys, Recipe, Service
+from moongate.payload import dumps_text
 
 if TYPE_CHECKING:
     from moongate.cli.demo import Demo
 
 
+EPILOG = f"""\
+example:
+  moongate serve --config config.json --port 3000
+
+Without --config, ${VARIABLE} and ./{DEFAULT}, the built-in simulator answers.
+exit codes: 0 ended as asked, 1 it failed, 2 the configuration or the command line is wrong"""
+
+
 def arguments(parser: argparse.ArgumentParser) -> None:
     add_config_option(parser)
-    parser.add_argument("--host", help="the address to listen on (default: as configured, else 127.0.0.1)")
-    parser.add_argument("--port", type=int, help="the port to listen on, 0 for any (default: as configured, else 3000)")
-    parser.add_argument("--workers", type=int, help="worker processes (default: as configured, else 1)")
+    parser.add_argument(
+        "--host", metavar="HOST", help="the address to listen on (default: as configured, else 127.0.0.1)"
+    )
+    parser.add_argument(
+        "--port", type=int, metavar="PORT", help="the port, 0 for any free one (default: as configured, else 3000)"
+    )
+    parser.add_argument("--workers", type=int, metavar="N", help="worker processes (default: as configured, else 1)")
     parser.add_argument("--log-bodies", action="store_true", help="log prompts and answers too: for hunting a fault")
 
 
@@ -49,10 +64,8 @@ def run(options: argparse.Namespace) -> int:
     try:
         config = read()
         recipe = Recipe(read, client_keys, config, folder if config.settings.workers > 1 else None)
-        return _serve(recipe, config, is_demo=demo is not None)
-    except OSError as error:
-        print(f"moongate: cannot listen: {error.strerror or error}", file=sys.stderr)
-        return 1
+        moved = options.host is not None or options.port is not None or config.settings.port == 0
+        return _serve(recipe, config, is_demo=demo is not None, moved=moved)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         if demo is not None:
@@ -88,25 +101,31 @@ def client_keys(config: Config) -> Keys:
     return (ClientKey(key=own_key(home())[0], name="own"),)
 
 
-def _serve(recipe: Recipe, config: Config, *, is_demo: bool) -> int:
+def _serve(recipe: Recipe, config: Config, *, is_demo: bool, moved: bool) -> int:
     settings = config.settings
     made = config.client_keys == () and own_key(home())[1]
-    for text in warnings(config):
+    for text in concerns(config):
         warn(text)
     service = Service(recipe) if settings.workers == 1 else None
 
     def make(worker: int) -> Service:
         return service or Service(recipe, worker)
 
-    return serve(
-        make,
-        host=settings.host,
-        port=settings.port,
-        workers=settings.workers,
-        bounds=bounds(settings.timeouts, settings.limits),
-        drain=settings.timeouts.drain,
-        announce=lambda port: greet(config, port, show_key=made or is_demo, is_demo=is_demo),
-    )
+    try:
+        return serve(
+            make,
+            host=settings.host,
+            port=settings.port,
+            workers=settings.workers,
+            bounds=bounds(settings.timeouts, settings.limits),
+            drain=settings.timeouts.drain,
+            announce=lambda port: greet(config, port, show_key=made or is_demo, is_demo=is_demo, moved=moved),
+        )
+    except OSError as error:
+        from moongate.cli.blame import cannot_listen  # only mistakes need it
+
+        print(f"moongate: {cannot_listen(error, settings.host, settings.port)}", file=sys.stderr)
+        return 1
 
 
 def bounds(timeouts: Timeouts, limits: Limits) -> Bounds:
@@ -120,25 +139,30 @@ def bounds(timeouts: Timeouts, limits: Limits) -> Bounds:
     )
 
 
-def greet(config: Config, port: int, *, show_key: bool, is_demo: bool) -> None:
-    """Where it is, what the key is, and a line to try it with."""
+def greet(config: Config, port: int, *, show_key: bool, is_demo: bool, moved: bool) -> None:
+    """Where it is, what the key is, and a line to try it with. `moved`: the file does not say where it is."""
     paint = Paint()
     host = config.settings.host
-    url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-    print(f"{paint('moongate', 'bold')} listens on {paint(url, 'cyan')}")
-    key = "any text"
-    if config.client_keys:
-        key = "YOUR_CLIENT_KEY"
-        print("client key: one of your 'api_keys'")
-    elif config.client_keys is not None:
-        key = own_key(home())[0] if show_key else f"$(cat {home() / FILE})"
-        print(f"client key: {key if show_key else f'in {home() / FILE}'}")
+    print(f"{paint('moongate', 'bold')} listens on {paint(_url(host, port), 'cyan')}")
+    url = _url({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port)
+    credential = client_credential(config)
+    key, where = credential.shell, credential.where
+    if show_key and config.client_keys == ():
+        key = where = own_key(home())[0]
+    print(f"client key: {where}")
     if is_demo:
-        print("provider: the built-in simulator (no config.json here; 'moongate init' writes one)")
+        print(f"provider: the built-in simulator (no {DEFAULT} here; '{command()} init' writes one)")
+    flags = f" --config {shlex.quote(str(config.file))}" if config.file not in (None, DEFAULT) else ""
+    flags += f" --url {url}" if moved else ""
+    print(f"your agent: {command()} connect claude-code{flags} (or codex, opencode, kimi-code, …)")
     source = config.sources[0]
-    model = f"{source.name},{source.models[0].name}"
-    body = f'{{"model": "{model}", "messages": [{{"role": "user", "content": "Hello"}}]}}'
+    model = dumps_text(f"{source.name},{source.models[0].name}")
+    body = f'{{"model": {model}, "messages": [{{"role": "user", "content": "Hello"}}]}}'
     print("try it:")
     print(f"  curl {url}/v1/chat/completions -H 'Content-Type: application/json' \\")
     print(f'    -H "Authorization: Bearer {key}" \\')
-    print(f"    -d '{body}'", flush=True)
+    print(f"    -d {shlex.quote(body)}", flush=True)
+
+
+def _url(host: str, port: int) -> str:
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"

@@ -1,9 +1,12 @@
-"""Colour on a terminal, and only there."""
+"""What a terminal shows: colour there and only there, and commands that can be pasted."""
 
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
 import sys
+from pathlib import Path
 from typing import Final, TextIO
 
 _CODES: Final = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
@@ -22,3 +25,28 @@ class Paint:
 
 def warn(text: str) -> None:
     print(f"{Paint(sys.stderr)('warning:', 'yellow')} {text}", file=sys.stderr, flush=True)
+
+
+def fitted(line: str) -> str:
+    """On a terminal, a long line goes on below, further in; elsewhere a line is a line."""
+    columns = shutil.get_terminal_size().columns
+    if not sys.stdout.isatty() or len(line) <= columns or "\033" in line:
+        return line
+    import textwrap
+
+    indent = " " * (len(line) - len(line.lstrip()) + 2)
+    return textwrap.fill(
+        line, max(columns, 40), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def command() -> str:
+    """How to call us again from here: `moongate` only if the shell would find this very one."""
+    called = Path(sys.argv[0])
+    if called.name == "__main__.py":
+        name = Path(sys.executable).name
+        return f"{shlex.quote(name if shutil.which(name) == sys.executable else sys.executable)} -m moongate"
+    found = shutil.which("moongate")
+    if called.name != "moongate" or not called.exists() or (found and os.path.samefile(found, called)):
+        return "moongate"
+    return shlex.quote(str(called))

@@ -85,7 +85,7 @@ def main(host: str = "127.0.0.1", port: int = 3999, play: str = "") -> None:
         try:
             server = await start(host, port, play)
         except OSError as error:
-            raise ConfigError(f"cannot listen on {host} port {port}: {error.strerror}") from None
+            raise ConfigError(f"cannot listen on {host} port {port}: {error.strerror} (--host, --port)") from None
         print(f"Kimi simulator on {server.url}", flush=True)
         async with server.listener:
             await server.listener.serve_forever()

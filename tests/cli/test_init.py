@@ -1,0 +1,127 @@
+"""`moongate init` as a user runs it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.cli.sample import write
+
+from moongate.cli import main
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+@pytest.mark.parametrize(
+    "provider", ["moonshot", "openrouter", "siliconflow", "together", "fireworks", "vllm", "sglang"]
+)
+def test_init_writes_what_check_accepts(
+    provider: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["init", provider]) == 0
+    assert Path("config.json").stat().st_mode & 0o777 == 0o600
+    for name in ("MOONSHOT", "OPENROUTER", "SILICONFLOW", "TOGETHER", "FIREWORKS"):
+        monkeypatch.setenv(f"{name}_API_KEY", "sk-canary")
+    assert main(["check"]) == 0
+    assert "manualToolParsing: true" in capsys.readouterr().out
+
+
+def test_init_takes_flags(capsys: pytest.CaptureFixture[str]) -> None:
+    flags = ["--url", "http://127.0.0.1:9", "--key", "$MINE", "--model", "a", "--model", "b", "--preset", "default"]
+    assert main(["init", "other", *flags, "-o", "x.json"]) == 0
+    assert "export MINE=" in capsys.readouterr().out
+    text = Path("x.json").read_text()
+    assert '"api_key": "$MINE"' in text
+    assert '"a",' in text
+    assert '"b",' in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "moongate: no terminal to ask at: say which provider: moongate init moonshot|"),
+        (["other"], "moongate: no terminal to ask at: moongate init other needs --url URL and --model MODEL, too"),
+        (
+            ["other", "--url", "http://x"],
+            "moongate: no terminal to ask at: moongate init other needs --model MODEL, too",
+        ),
+        (["vllm", "--url", "nonsense"], "moongate: (new configuration):6: providers[0].api_base_url: expected a URL"),
+    ],
+)
+def test_init_refuses(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", *arguments]) == 2
+    assert capsys.readouterr().err.startswith(message)
+    assert not Path("config.json").exists()
+
+
+def test_init_overwrites_nothing_unless_forced(capsys: pytest.CaptureFixture[str]) -> None:
+    write()
+    assert main(["init", "vllm"]) == 2
+    assert "config.json: is there already: --force overwrites it, -o FILE writes another" in capsys.readouterr().err
+    assert main(["init", "vllm", "-o", "other.json"]) == 0
+    assert "check --config other.json" in capsys.readouterr().out
+    assert main(["init", "vllm", "--force"]) == 0
+    assert list(Path().glob(".config.json-*")) == []
+
+
+def test_a_folder_that_is_not_there_is_no_traceback(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    assert main(["init", "moonshot", "-o", "nowhere/config.json"]) == 2
+    assert "nowhere/config.json: cannot be written" in capsys.readouterr().err
+
+
+class Typed:
+    """A person at a terminal."""
+
+    def __init__(self, *answers: str) -> None:
+        self._answers = list(answers)
+
+    def isatty(self) -> bool:
+        return True
+
+    def readline(self) -> str:
+        return self._answers.pop(0) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("answers", "key"),
+    [
+        (["MY_KEY"], '"api_key": "$MY_KEY"'),
+        (["sk-canary-1", "$mine"], '"api_key": "$mine"'),
+        (["file:k"], '"api_key": "file:k"'),
+        ([""], None),
+    ],
+)
+def test_init_asks_for_everything_of_another_provider(
+    answers: list[str], key: str | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("k").write_text("x")
+    monkeypatch.setattr("sys.stdin", Typed("9", "8", "http://127.0.0.1:9/v1", "", "m", *answers))
+    assert main(["init"]) == 0
+    text = Path("config.json").read_text()
+    assert '"api_base_url": "http://127.0.0.1:9/v1"' in text
+    assert key in text if key else '"api_key":' not in text
+    shown = capsys.readouterr().out
+    assert "then: moongate check && moongate serve\n" in shown
+    assert ("without a key" in shown) is (key is None)
+    assert "canary" not in text + shown
+
+
+def test_init_asks_nothing_before_it_knows_that_it_may_write(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write()
+    monkeypatch.setattr("sys.stdin", Typed())
+    assert main(["init"]) == 2
+    assert "is there already" in capsys.readouterr().err
+
+
+def test_the_end_of_the_answers_ends_the_questions(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Closed:
+        def isatty(self) -> bool:
+            return True
+
+        def readline(self) -> str:
+            return ""
+
+    monkeypatch.setattr("sys.stdin", Closed())
+    assert main(["init"]) == 130
