@@ -4,6 +4,7 @@ gateways hold canaries for secrets, and a test in which one of them shows itself
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import HealthCheck, settings
 from tests.support.canary_hooks import pytest_runtest_makereport
 
@@ -13,3 +14,11 @@ settings.register_profile(
     "moongate", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], print_blob=False
 )
 settings.load_profile("moongate")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What the fuzzing reached in its time."""
+    for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):
+        for name, value in getattr(report, "user_properties", ()):
+            if name == "fuzz":
+                terminalreporter.write_line(f"fuzz: {value}")

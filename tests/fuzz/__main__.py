@@ -17,11 +17,11 @@ RUNS = 100_000
 def fuzz(name: str, runs: int) -> tuple[str, bool, str]:
     began = time.monotonic()
     done = launch(name, runs)
-    covered = re.findall(r"cov: (\d+)", done.stdout)
+    covered = re.findall(r"cov: (\d+)", done.output)
     seconds = round(time.monotonic() - began)
-    good = done.returncode == 0
-    row = f"| {name} | {runs} | {covered[-1] if covered else '-'} | {seconds} s | {'none' if good else 'SOME'} |"
-    return row, good, done.stdout
+    found = "none" if done.good else "SOME"
+    row = f"| {name} | {done.runs} | {covered[-1] if covered else '-'} | {seconds} s | {found} |"
+    return row, done.good, done.output
 
 
 def main() -> int:

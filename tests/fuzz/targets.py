@@ -133,7 +133,7 @@ def ids(data: bytes) -> None:
     options = KimiOptions.from_config({"family": family, "idNormalization": draw.byte() & 3 == 3})
     ledger = Ledger(options, family)  # type: ignore[arg-type]
     names = ("bash", "read_file", "a.b:c", "")
-    given = ("", "call_1", "functions.bash:0", "functions.bash:1", "bash_0", "bash_1", "functions.a.b:c:2", None)
+    given = ("", "call_1", "functions.bash:0", "functions.bash:1", "bash_0", "bash_1", "functions.a.b:c:2", "7")
     claimed = []
     for _ in range(draw.byte() % 24):
         name = draw.pick(names)
