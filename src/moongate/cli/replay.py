@@ -29,6 +29,7 @@ examples:
   moongate replay answer.sse --use {USE}
   moongate replay answer.sse --config config.json --model kimi-k2.6 --request request.json
 
+An event without a line 'left' leaves as it came.
 exit codes: 0 the answer is whole, 1 it is cut or an error, 2 the command line is wrong"""
 
 

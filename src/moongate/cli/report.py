@@ -69,7 +69,7 @@ class Report:
         for note in notes[self._told :]:
             self.tally.kinds[note.kind] += 1
             change = f"{dumps_text(note.before)} → {dumps_text(note.after)}"
-            self.line("yellow", "why", f"{note.kind} at {note.where or where}: {change}")
+            self.line("yellow", "why", f"{note.kind}: {change}, at {note.where or where}")
         self._told = len(notes)
 
     def _shown(self, item: Item) -> str:
