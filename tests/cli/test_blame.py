@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import errno
-import os
 import socket
 from pathlib import Path
 
@@ -9,26 +8,44 @@ import pytest
 
 from moongate.cli.blame import cannot_listen, listener
 
-needs_proc = pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="only Linux tells")
+HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
 
 
-@needs_proc
-@pytest.mark.parametrize(("family", "host"), [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")])
-def test_the_program_that_listens_is_named(family: socket.AddressFamily, host: str) -> None:
-    try:
-        taken = socket.create_server((host, 0), family=family)
-    except OSError:
-        pytest.skip(f"no {host} here")
-    with taken:
-        assert listener(taken.getsockname()[1]).endswith(f", process {os.getpid()}")
+def row(address: str, state: str, inode: int) -> str:
+    return f"   0: {address} 00000000:0000 {state} 00000000:00000000 00:00000000 00000000     0        0 {inode} 1 0\n"
+
+
+@pytest.fixture
+def proc(tmp_path: Path) -> Path:
+    """As Linux shows it: 11 is another one's, 12 listens on 3000 and speaks on 4000, 13 listens on [::]:5000."""
+    for pid, name, inode in (
+        ("11", "secret", 0),
+        ("12", "a server", 4711),
+        ("13", "node", 4713),
+        ("self", "x", 4711),
+    ):
+        (tmp_path / pid).mkdir()
+        (tmp_path / pid / "comm").write_text(f"{name}\n")
+        if inode:
+            (tmp_path / pid / "fd").mkdir()
+            (tmp_path / pid / "fd" / "3").symlink_to(f"socket:[{inode}]")
+    (tmp_path / "net").mkdir()
+    (tmp_path / "net" / "tcp").write_text(HEAD + row("0100007F:0FA0", "01", 4711) + row("0100007F:0BB8", "0A", 4711))
+    (tmp_path / "net" / "tcp6").write_text(
+        HEAD + row("0" * 32 + ":1388", "0A", 4713) + row("0" * 32 + ":0050", "0A", 9)
+    )
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("port", "told"),
+    [(3000, "'a server', process 12"), (5000, "'node', process 13"), (4000, ""), (80, ""), (6000, "")],
+)
+def test_the_program_that_listens_is_named(proc: Path, port: int, told: str) -> None:
+    assert listener(port, proc) == told
 
 
 def test_nobody_is_blamed_where_nothing_can_be_seen(tmp_path: Path) -> None:
-    assert listener(80, tmp_path) == ""
-    (tmp_path / "net").mkdir()
-    (tmp_path / "7").mkdir()
-    row = "0: 0100007F:0050 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 4711 1"
-    (tmp_path / "net" / "tcp").write_text(f"  sl  local_address rem_address st\n   {row}\n")
     assert listener(80, tmp_path) == ""
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from tests.cli.sample import write
 
 from moongate.cli import COMMANDS, main
 from moongate.cli.places import PROVIDERS
@@ -71,3 +74,11 @@ def test_the_simulator_lists_its_models(capsys: pytest.CaptureFixture[str]) -> N
 def test_the_simulator_takes_only_ports(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sim", "--port", "99999"]) == 2
     assert "--port: expected 0 … 65535, found 99999" in capsys.readouterr().err
+
+
+def test_a_terminal_of_few_characters_is_no_traceback(folder: Path) -> None:
+    write()
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "moongate", "check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, cwd=folder)
+    assert "claude-* ? kimi-k2" in done.stdout

@@ -120,3 +120,17 @@ def test_connect_appends_to_toml_once(capsys: pytest.CaptureFixture[str], folder
     assert main(["connect", "codex", "--write"]) == 2
     assert "has a section for moongate already" in capsys.readouterr().err
     assert main(["connect", "cline", "--write"]) == 2
+
+
+def test_connect_tells_what_it_cannot_change(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    (folder / ".claude").touch()
+    assert main(["connect", "claude-code", "--write"]) == 2
+    assert "cannot be changed: " in capsys.readouterr().err
+    Path("binary").write_bytes(b"\xff")
+    assert main(["connect", "claude-code", "--write", "--file", "binary"]) == 2
+    assert "binary: cannot be changed: it is not text" in capsys.readouterr().err
+    Path("broken.json").write_text('{"env": {"ANTHROPIC_AUTH_TOKEN": "sk-canary" "A": 1}}')
+    assert main(["connect", "claude-code", "--write", "--file", "broken.json"]) == 2
+    told = capsys.readouterr().err
+    assert "broken.json:1:45: expected ',' or '}' here\n" in told
+    assert "canary" not in told

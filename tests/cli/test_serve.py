@@ -349,7 +349,6 @@ def test_an_address_that_is_taken_is_told(tmp_path: Path, upstream: Scripted) ->
     with serving(tmp_path, "--port", port) as served:
         assert served.end() == 1
         assert re.search(rf"cannot listen on 127.0.0.1:{port}: it is in use .*--port", served.err)
-        assert f"process {os.getpid()};" in served.err or not Path("/proc/net/tcp").exists()
         assert "Traceback" not in served.err
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -25,13 +26,16 @@ EPILOG: Final = """\
 moongate COMMAND --help tells more about a command.
 
 example:
-  moongate init openrouter && moongate check && moongate serve
+  moongate init vllm && moongate check && moongate serve
 
 exit codes: 0 all is well, 1 it failed, 2 the configuration or the command line is wrong"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that knows no … gets a ?, not a traceback
     given = list(sys.argv[1:] if arguments is None else arguments)
     parser = _parser(next((each for each in given if not each.startswith("-")), ""))
     options = parser.parse_args(given)

@@ -117,8 +117,12 @@ def _write(settings: Settings, given: Path | None) -> list[str]:
     if settings.file is None:
         raise ConfigError(f"{settings.about} keeps its settings where they cannot be written: run this without --write")
     path = (given or settings.file).expanduser()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    old = path.read_text(encoding="utf-8") if path.exists() else ""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        old = path.read_text(encoding="utf-8") if path.exists() else ""
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise ConfigError(f"cannot be changed: {reason}", path=str(path)) from None
     if settings.json is not None:
         value = parse(old, str(path)).value if old.strip() else {}
         text = indented(merged(value, settings.json)) + "\n"

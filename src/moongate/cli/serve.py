@@ -10,7 +10,7 @@ import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from moongate.cli.concerns import concerns
 from moongate.cli.credential import client_credential
@@ -27,6 +27,8 @@ from moongate.payload import dumps_text
 
 if TYPE_CHECKING:
     from moongate.cli.demo import Demo
+
+MEMORY: Final = "/dev/shm"
 
 
 EPILOG = f"""\
@@ -60,16 +62,26 @@ def run(options: argparse.Namespace) -> int:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until the server listens to it: what it would ask for is being done
     if demo is not None:
         demo.start()
-    folder = Path(tempfile.mkdtemp(prefix="moongate-"))
+    folder: Path | None = None
     try:
         config = read()
-        recipe = Recipe(read, client_keys, config, folder if config.settings.workers > 1 else None)
+        folder = shared_folder() if config.settings.workers > 1 else None
+        recipe = Recipe(read, client_keys, config, folder)
         moved = options.host is not None or options.port is not None or config.settings.port == 0
         return _serve(recipe, config, is_demo=demo is not None, moved=moved)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
         if demo is not None:
             demo.stop()
+
+
+def shared_folder() -> Path:
+    """For the numbers that workers count together; gone at the end. Raises OSError."""
+    try:
+        return Path(tempfile.mkdtemp(prefix="moongate-"))
+    except OSError:  # in a container with a read-only file system there is this place still
+        return Path(tempfile.mkdtemp(prefix="moongate-", dir=MEMORY))
 
 
 def _demo() -> Demo:
