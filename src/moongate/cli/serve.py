@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from moongate.cli.demo import Demo
 
 MEMORY: Final = "/dev/shm"
-
-
 EPILOG = f"""\
 example:
   moongate serve --config config.json --port 3000

@@ -1,0 +1,129 @@
+"""The systemd unit and the Dockerfile: unprivileged, hardened, and with commands that work."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.support.canary import PROVIDER_KEY
+
+from moongate.cli import COMMANDS
+from moongate.cli.serve import shared_folder
+
+ROOT = Path(__file__).parent.parent
+UNIT = (ROOT / "deploy" / "moongate.service").read_text(encoding="utf-8")
+DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8")
+HARDENING = {
+    "DynamicUser": "yes",
+    "NoNewPrivileges": "yes",
+    "CapabilityBoundingSet": "",
+    "AmbientCapabilities": "",
+    "ProtectSystem": "strict",
+    "ProtectHome": "yes",
+    "PrivateTmp": "yes",
+    "PrivateDevices": "yes",
+    "ProtectKernelTunables": "yes",
+    "ProtectKernelModules": "yes",
+    "ProtectControlGroups": "yes",
+    "RestrictAddressFamilies": "AF_INET AF_INET6 AF_UNIX",
+    "RestrictNamespaces": "yes",
+    "RestrictSUIDSGID": "yes",
+    "LockPersonality": "yes",
+    "SystemCallArchitectures": "native",
+    "UMask": "0077",
+}
+
+
+def unit() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, value in re.findall(r"^([A-Za-z]+)=(.*)$", UNIT, re.M):
+        found.setdefault(name, []).append(value)
+    return found
+
+
+def steps() -> list[tuple[str, str]]:
+    """The instructions of the Dockerfile, each on one line."""
+    lines = [line for line in DOCKERFILE.splitlines() if line.strip() and not line.startswith("#")]
+    joined = re.sub(r"\\\n\s*", " ", "\n".join(lines))
+    return [(name, rest) for name, _, rest in (line.partition(" ") for line in joined.splitlines())]
+
+
+def test_the_unit_is_hardened() -> None:
+    found = unit()
+    assert {name: found.get(name, ["?"])[-1] for name in HARDENING} == HARDENING
+    assert "@system-service" in found["SystemCallFilter"]
+    assert "User" not in found  # a passing user of its own
+
+
+def test_the_unit_lets_the_drain_end_and_reloads() -> None:
+    found = unit()
+    assert int(found["TimeoutStopSec"][0]) > 30
+    assert found["ExecReload"] == ["/bin/kill -HUP $MAINPID"]
+    program, command, *_ = shlex.split(found["ExecStart"][0])
+    assert program.endswith("/bin/moongate")
+    assert command in COMMANDS
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not here")
+def test_systemd_understands_the_unit(tmp_path: Path) -> None:
+    program = tmp_path / "moongate"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    copy = tmp_path / "moongate.service"
+    copy.write_text(UNIT.replace("/opt/moongate/bin/moongate", str(program)))
+    done = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", str(copy)], capture_output=True, text=True, check=False
+    )
+    told = [line for line in done.stderr.splitlines() if "moongate.service" in line]
+    assert told == [], done.stderr
+
+
+def test_the_image_runs_as_nobody_in_particular() -> None:
+    users = [rest for name, rest in steps() if name == "USER"]
+    assert users
+    assert all(number.isdecimal() and int(number) > 0 for number in users[-1].split(":"))
+    last = max(index for index, (name, _) in enumerate(steps()) if name == "USER")
+    assert not [rest for name, rest in steps()[last:] if name in ("RUN", "COPY", "ADD")]
+    assert [rest for name, rest in steps() if name == "ADD"] == []
+
+
+def test_the_image_installs_only_what_is_locked() -> None:
+    installs = [part for name, rest in steps() if name == "RUN" for part in rest.split("&&") if " install " in part]
+    assert len(installs) == 2
+    assert all("--require-hashes" in part or "--no-deps --no-build-isolation" in part for part in installs)
+    for name, rest in steps():
+        if name == "COPY" and "--from" not in rest:
+            *sources, _ = rest.split()
+            assert all((ROOT / source).exists() for source in sources)
+
+
+def test_the_image_s_commands_are_ours() -> None:
+    found = dict(steps())
+    entry, arguments = json.loads(found["ENTRYPOINT"]), json.loads(found["CMD"])
+    assert entry == ["/opt/moongate/bin/moongate"]
+    shown = subprocess.run([sys.executable, "-m", "moongate", arguments[0], "--help"], capture_output=True, check=True)
+    assert all(each.encode() in shown.stdout for each in arguments if each.startswith("--"))
+    compile(json.loads(found["HEALTHCHECK"].partition(" CMD ")[2])[2], "HEALTHCHECK", "exec")
+
+
+def test_the_example_s_configuration_is_good(tmp_path: Path) -> None:
+    """As an image would be tried: in a folder of its own, with nothing in the environment but the key."""
+    environment = {"PATH": os.defpath, "PYTHONPATH": os.environ.get("PYTHONPATH", ""), "MOONSHOT_API_KEY": PROVIDER_KEY}
+    command = [sys.executable, "-m", "moongate", "check", "--config", str(ROOT / "examples" / "config.json")]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert PROVIDER_KEY not in done.stdout + done.stderr
+
+
+def test_nothing_but_memory_need_be_writable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With several workers; one needs no file at all."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
+    monkeypatch.setattr("moongate.cli.serve.MEMORY", str(tmp_path))
+    assert shared_folder().parent == tmp_path
