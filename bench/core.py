@@ -200,7 +200,7 @@ def tools_rows() -> list[Row]:
     tools: dict[str, object] = {}
     for each in real_tools():
         tools.setdefault(each["function"]["name"], each)
-    request = {**REQUEST, "model": "kimi-k2.6", "messages": history(100), "tools": list(tools.values())[:60]}
+    request = {**REQUEST, "model": "kimi-k2.6", "messages": history(130), "tools": list(tools.values())[:60]}
     name = "60 tools, {} messages, {} KB"
     return [
         _request_row(f"{name}, cold", 8.0, request, MOONSHOT, cold=True),

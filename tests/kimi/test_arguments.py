@@ -77,6 +77,18 @@ def test_what_was_doubted_can_be_forgotten() -> None:
     assert arguments.close() == '"{}'
 
 
+def test_so_are_markers_behind_what_was_doubted() -> None:
+    arguments = Arguments(mend=True)
+    arguments.feed('{"a": "')
+    arguments.doubt()
+    for text in (END, '"', "x"):
+        arguments.feed(text)
+    arguments.marker(ARGS)
+    arguments.feed("y")
+    arguments.retract()
+    assert arguments.close() == ""
+
+
 @pytest.mark.parametrize(
     ("text", "mended"),
     [
@@ -149,9 +161,9 @@ def test_any_cut_says_the_same(pieces: list[str], mend: bool) -> None:
 def test_in_one_piece_they_are_the_same(text: str, mend: bool) -> None:
     arguments = Arguments(mend)
     leaves, shape = arguments.feed(text), arguments.verdict()
-    found, scanner = settled(text, mend)
+    found, whole = settled(text, mend)
     assert found == leaves + arguments.close()
-    assert (scanner is not None) == (shape is Shape.OPEN)
+    assert shape is Shape.WHOLE or not whole
 
 
 def test_control_characters_are_found() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.kimi.answering import PARSING, begin, call
 
-from moongate.kimi.calls import Call
+from moongate.kimi.call import Call
 from moongate.kimi.choice import ChoiceState, Told, merged
 from moongate.kimi.pieces import CallArguments, CallClosed, CallOpened, Dropped, Piece, Text, WholeCalls
 

@@ -17,7 +17,7 @@ REQUEST_SCOPE = KimiOptions(counter_scope="request")
 
 def claims(*calls: tuple[str | None, str], options: KimiOptions = DEFAULT, family: Family = "k2") -> list[str]:
     ledger = Ledger(options, family)
-    return [ledger.claim(given, name) for given, name in calls]
+    return [ledger.claim(given or "", name) for given, name in calls]
 
 
 def test_good_ids_are_kept() -> None:

@@ -95,6 +95,8 @@ def test_arguments_are_mended() -> None:
         ('{"a": "x', block("bash:1", '{"a": 1}')),
         ('[",', block("bash:1", '["x"]')),
         ('["a\\', ""),
+        ('{"a\\n', block("bash:1", '{"a"}')),
+        ('{"a\\"', block("bash:1", '["a"]')),
     ],
 )
 def test_arguments_that_can_never_become_json(broken: str, following: str) -> None:
@@ -103,12 +105,30 @@ def test_arguments_that_can_never_become_json(broken: str, following: str) -> No
 
 @pytest.mark.parametrize(
     "following",
-    ["", "x", f'"}}{END}', f'"}} {END}', f'", "b{END}', '"\n:', '"' + " " * 2000 + "x"],
+    ["", "x", f'"}}{END}', f'"}} {END}', f'", "b{END}', '", "' + " " * 2000],
 )
 def test_a_marker_that_may_stand_inside_a_string_is_left_to_the_table(following: str) -> None:
     before = block("bash:1", "{}")
     assert read(block("bash:0", '{"a": "') + following) == (None, [])
     assert read(before + block("bash:0", '{"a": "') + following)[0] == Run(len(before), True)
+
+
+def test_a_string_that_ends_long_after_the_marker() -> None:
+    text = block("bash:0", '{"a": "')
+    assert read(text + '"' + " " * 2000 + "x")[0] == Run(len(text), True)
+
+
+def test_mended_arguments_may_go_on_too() -> None:
+    text = block("bash:0", '{"a": "x\ny') + f'"}}{END}'
+    assert read(text, mend=True) == (None, [])
+    assert read(text)[0] == Run(len(block("bash:0", '{"a": "x\ny')), True)
+
+
+@pytest.mark.parametrize("following", ["\n", "x\ty", '"\n:'])
+def test_so_is_one_before_control_characters_that_may_be_mended(following: str) -> None:
+    text = block("bash:0", '{"a": "')
+    assert read(text + following) == (Run(len(text), True), [WholeCalls([("bash:0", "bash", '{"a": "')])])
+    assert read(text + following, mend=True) == (None, [])
 
 
 @pytest.mark.parametrize("text", [BEGIN, f"{BEGIN}bash:0", block("bash:0", "{}", ""), block("bash:0", '"<"')])

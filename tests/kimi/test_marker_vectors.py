@@ -11,6 +11,7 @@ from tests.kimi.marker_reading import read, ways
 
 from moongate.kimi.family import facts_of
 from moongate.kimi.hosts import host_of
+from moongate.kimi.ids import Ledger
 from moongate.kimi.k2 import K2Parser
 from moongate.kimi.k3 import K3Parser
 from moongate.kimi.options import KimiOptions
@@ -89,7 +90,7 @@ def parser_for(row: dict[str, Any]) -> Parser:
     options = KimiOptions.from_config(row.get("options"))
     target = row["target"]
     model, host = facts_of(target["model"], options), host_of(target["base_url"], options)
-    offer = prepare(row["request"], options, model, host, SchemaCache()).offer
+    offer = prepare(row["request"], options, model, host, SchemaCache(), Ledger(options, model.family)).offer
     if model.family == "k3":
         return K3Parser(offer, options.repair_arguments)
     return K2Parser(options.tool_tokens, offer, options.repair_arguments)

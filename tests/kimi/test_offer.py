@@ -25,5 +25,7 @@ def test_only_one_fitting_tool_is_named() -> None:
 
 
 def test_what_was_offered() -> None:
-    assert Offer({"read": READ}).has("read")
+    offer = Offer({"read": READ})
+    assert offer.has("read")
+    assert not offer.has("write")
     assert not Offer({}).has("read")

@@ -14,6 +14,7 @@ from moongate.chat.contracts import Note
 from moongate.errors import BadRequest
 from moongate.kimi.family import facts_of
 from moongate.kimi.hosts import host_of
+from moongate.kimi.ids import Ledger
 from moongate.kimi.offer import ToolKeys
 from moongate.kimi.options import KimiOptions
 from moongate.kimi.request import Prepared, prepare
@@ -28,7 +29,8 @@ USER: JsonObject = {"role": "user", "content": "go"}
 
 def prepared(request: Any, *, model: str = "kimi-k2", base_url: str = ELSEWHERE, **options: Any) -> Prepared:
     chosen = KimiOptions.from_config(options)
-    return prepare(request, chosen, facts_of(model, chosen), host_of(base_url, chosen), SchemaCache())
+    facts = facts_of(model, chosen)
+    return prepare(request, chosen, facts, host_of(base_url, chosen), SchemaCache(), Ledger(chosen, facts.family))
 
 
 def call(call_id: Any, name: str = "bash", arguments: Any = "{}") -> JsonObject:

@@ -49,12 +49,15 @@ def test_what_has_no_name_is_not_offered() -> None:
 
 def test_the_keys_of_a_tool_are_worked_out_on_demand() -> None:
     offered = OfferedTools(
-        {
-            "full": {"properties": {"a": {}, "b": {}}, "required": ["a", 5]},
-            "odd": {"properties": [], "required": "a"},
-            "none": None,
-        }
+        [
+            5,
+            tool("full", {"properties": {"a": {}, "b": {}}, "required": ["a", 5]}),
+            tool("odd", {"properties": [], "required": "a"}),
+            tool("none", None),
+        ]
     )
+    assert offered
+    assert not OfferedTools([5, tool("")])
     assert offered["full"] == ToolKeys(frozenset("ab"), frozenset("a"))
     assert offered["odd"] == offered["none"] == ToolKeys()
     assert list(offered) == ["full", "odd", "none"]

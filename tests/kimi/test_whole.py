@@ -30,6 +30,7 @@ def said(message: Any, reason: Any = "stop", **more: Any) -> Row:
         said({"content": None, "refusal": "no"}),
         said({"content": "a < b", "tool_calls": []}, "odd"),
         said({"content": "a", "tool_calls": {}}, "length"),
+        said({"content": "a", "tool_calls": {"odd": 1}}, "length"),
         said({"content": ["odd"], "tool_calls": [call()]}, "tool_calls"),
         said({"content": "a"}, 7),
     ],

@@ -43,31 +43,27 @@ class Answer:
         tokens: tuple[str, ...],
         gate: bytes | None,
     ) -> None:
+        _, offer, ledger, names, self.notes = prepared
+        parses, renames, offered = options.manual_tool_parsing, bool(names.renamed), offer.tools
         self.options = options
-        self.ledger = prepared.ledger
-        self.names = prepared.names
-        self.offer = prepared.offer
-        self.notes = prepared.notes
-        self.tokens: tuple[str, ...] = () if options.manual_tool_parsing else tokens  # emptied when one was seen
+        self.ledger, self.names, self.offer = ledger, names, offer
+        self.tokens: tuple[str, ...] = () if parses else tokens  # emptied when one was seen
         self.gate = gate
-        self.renames = bool(prepared.names.renamed)
+        self.renames = renames
         # The model saw the sent names, and may know the client's from the text.
-        offered = self.offer.tools
-        self.offered: Container[str] = {*offered, *map(self.names.sent, offered)} if self.renames else offered
-        self.mends_calls = self.ledger.active or options.manual_tool_parsing or self.renames
+        self.offered: Container[str] = {*offered, *map(names.sent, offered)} if renames else offered
+        self.mends_calls = ledger.active or parses or renames
         # With this off as well, every stream leaves with its own bytes (section 1).
         self.mends_shape = options.enforce_finish_reason_loop
         # Of a usual native call in a whole answer nothing is looked at but its id.
-        self.only_ids = not (self.renames or options.manual_tool_parsing or options.repair_arguments)
+        self.only_ids = ledger.active and not (renames or parses or options.repair_arguments)
         self._model = model
 
     def note(self, kind: str, where: str, before: Any = None, after: Any = None) -> None:
         self.notes.add(kind, where, before, after)
 
-    def parser(self) -> Parser | None:
-        """A parser for one choice; None if markers are left alone."""
-        if not self.options.manual_tool_parsing:
-            return None
+    def parser(self) -> Parser:
+        """A parser for one choice, where markers are not left alone."""
         offer = self.offer
         if self.renames:  # the model saw the sent names, and writes them
             offer = Offer({self.names.sent(name): tool for name, tool in offer.tools.items()}, offer.calls_allowed)

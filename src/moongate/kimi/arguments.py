@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from moongate import payload
-from moongate.kimi.json_scan import BROKEN, OPEN, WHOLE, JsonScanner, Shape, accepts
+from moongate.kimi.json_scan import BROKEN, WHOLE, JsonScanner, Shape, accepts
 from moongate.kimi.lexer import Lexer
 from moongate.kimi.markers import Marker
 
@@ -132,6 +132,8 @@ class Arguments:
         """It did not: forget what was said since `doubt`."""
         del self._parts[self._mark :]
         self._blanks.clear()
+        self._tail.clear()
+        self._noise = False
 
     def close(self) -> str:
         """What is left to leave. Arguments that never came are `{}`."""
@@ -149,20 +151,17 @@ class Arguments:
         return mender.feed(text)
 
 
-def settled(text: str, mend: bool) -> tuple[str, JsonScanner | None]:
-    """Arguments that came in one piece, as they leave; and the scanner that read them if they may still become JSON."""
+def settled(text: str, mend: bool) -> tuple[str, bool]:
+    """Arguments that came in one piece, as they leave if they end here; and whether they are JSON at first sight."""
     text = text.strip()
     if not text:
-        return "{}", None
-    if mend and text[0] in '{["' and has_control(text) is not None:
+        return "{}", True
+    if not mend:
+        return text, accepts(text)
+    if text[0] in '{["' and has_control(text) is not None:
         text = Mender().feed(text)
-    if accepts(text):
-        return (_unwrapped(text) if mend and text[0] == '"' else text), None
-    scanner = JsonScanner()
-    scanner.feed(text)
-    if scanner.shape is WHOLE and mend and text[0] == '"':
-        text = _unwrapped(text)
-    return text, scanner if scanner.shape is OPEN else None
+    whole = accepts(text)
+    return (_unwrapped(text) if text[0] == text[-1] == '"' else text), whole
 
 
 def _unwrapped(text: str) -> str:

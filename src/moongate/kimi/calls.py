@@ -5,55 +5,21 @@ from __future__ import annotations
 from operator import is_
 from typing import Any
 
-from moongate.chat.grouping import CallSlot, Grouping, arguments_text, call_index, function_of, text_of
+from moongate.chat.grouping import Grouping, arguments_text, call_index, function_of, text_of
 from moongate.kimi.answer import Answer
 from moongate.kimi.beside import NativeCalls
+from moongate.kimi.call import Call, ToldCall, changed, lacks_index
 from moongate.kimi.ids import Ledger, plain_tool_name
 from moongate.kimi.pieces import WholeCall
 from moongate.payload import JsonObject
-
-ToldCall = tuple[int, str, str, str]  # a whole call as the client sees it: index, id, name, arguments
-
-
-class Call(CallSlot):
-    """One call. What came is in `given`, `name` and `parts`; what the client sees is in the rest."""
-
-    __slots__ = ("held", "id", "index", "noted", "shown")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.index = 0
-        self.id: str | None = None  # None: the client does not know of it yet
-        self.shown = ""
-        self.held: JsonObject = {}  # what waits for the name
-        self.noted = False  # that later deltas are mended
-
-    def told(self) -> JsonObject:
-        """The whole call."""
-        return call_object(self.id or self.given, self.shown or self.name, self.arguments)
-
-
-def call_object(id_: str, name: str, arguments: str) -> JsonObject:
-    return {"id": id_, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
 class Calls:
     """All calls of one choice, native ones and those read from markers."""
 
     __slots__ = (
-        *(
-            "_active",
-            "_answer",
-            "_assembles",
-            "_choice",
-            "_grouping",
-            "_ledger",
-            "_mends",
-            "_native",
-            "_next",
-            "_only_ids",
-        ),
-        *("_used", "all", "present"),
+        *("_active", "_answer", "_assembles", "_choice", "_grouping", "_ledger", "_mends", "_native", "_next", "_used"),
+        *("all", "present"),
     )
 
     def __init__(self, answer: Answer, choice: int) -> None:
@@ -62,7 +28,6 @@ class Calls:
         self._answer = answer
         self._assembles = answer.options.assemble_tool_deltas
         self._active = answer.ledger.active  # section 3 is on
-        self._only_ids = answer.only_ids
         self._choice = choice
         self._grouping: Grouping[Call] | None = None
         self._ledger: Ledger | None = None
@@ -83,7 +48,7 @@ class Calls:
         if not self.present:
             self.present = True
             # Section 11 gives an index to calls without one, ids repaired or not.
-            self._mends = answer.mends_calls or (answer.mends_shape and any(map(_lacks_index, entries)))
+            self._mends = answer.mends_calls or (answer.mends_shape and any(map(lacks_index, entries)))
         if not self._mends and not self._assembles:
             return entries
         if self._grouping is None:
@@ -101,9 +66,9 @@ class Calls:
         if call.id is not None:
             left = self._later(call, entry)
         elif call.name or not self._active:
-            left = self._first(call, _released(call, entry) if call.held else entry)
+            left = self._first(call, call.released(entry) if call.held else entry)
         else:
-            call.held = _merged(call.held, entry)
+            call.hold(entry)
             return None
         if self._answer.options.manual_tool_parsing:
             self._saw(call)
@@ -120,7 +85,7 @@ class Calls:
         inner = self._arguments(function, call.index)
         if call.shown != (function.get("name") or ""):
             inner["name"] = call.shown
-        return _changed(entry, changes, function, inner)
+        return changed(entry, changes, function, inner)
 
     def _later(self, call: Call, entry: JsonObject) -> JsonObject:
         """A delta of a call that the client knows: no id, and no second name."""
@@ -151,7 +116,7 @@ class Calls:
         left: list[JsonObject] = []
         for call in self._grouping.slots:
             if call.id is None:
-                left.append(self._first(call, _released(call, {})))
+                left.append(self._first(call, call.released({})))
             if not call.parts:
                 call.parts.append("{}")
                 self.note("arguments", call.index, ".function.arguments", "", "{}")
@@ -164,19 +129,39 @@ class Calls:
         """The native calls of a whole answer; the same list if nothing changed."""
         self.present = bool(entries)
         self._next = len(entries)
-        if not self._answer.mends_calls and not self._answer.options.repair_arguments:
+        answer = self._answer
+        if not answer.mends_calls and not answer.options.repair_arguments:
             return entries
-        left = [self._whole(entry, at) if isinstance(entry, dict) else entry for at, entry in enumerate(entries)]
-        return entries if all(map(is_, left, entries)) else left
+        left = []
+        same = True
+        for at, entry in enumerate(entries):
+            mended = entry
+            if isinstance(entry, dict):
+                mended = self._usual(entry, at) if answer.only_ids else None
+                if mended is None:
+                    mended = self._whole(entry, at)
+                same = same and mended is entry
+            left.append(mended)
+        return entries if same else left
+
+    def _usual(self, entry: JsonObject, at: int) -> JsonObject | None:
+        """A call with nothing in it that could be wrong but the id; None if it is not such a one."""
+        function = entry.get("function")
+        if type(function) is not dict or not entry.get("type"):
+            return None
+        name, arguments = function.get("name"), function.get("arguments")
+        if type(name) is not str or type(arguments) is not str or not arguments or name.startswith("functions"):
+            return None
+        given = entry.get("id")
+        if self._ledger is None:
+            self._ledger = self._answer.ledger.fork()
+        final = self._ledger.claim(given if type(given) is str else "", name)
+        if final == given:
+            return entry
+        self._answer.notes.about_call("id", self._choice, at, ".id", given, final)
+        return {**entry, "id": final}
 
     def _whole(self, entry: JsonObject, at: int) -> JsonObject:
-        if self._only_ids and _is_usual(entry):
-            given = entry.get("id")
-            final = self._claim(given if type(given) is str else "", entry["function"]["name"])
-            if final == given:
-                return entry
-            self.note("id", at, ".id", given, final)
-            return {**entry, "id": final}
         function = function_of(entry)
         name = text_of(function.get("name"))
         shown = self._shown(name, at)
@@ -199,7 +184,7 @@ class Calls:
             call.shown = shown
             call.parts.append(text_of(inner.get("arguments", text)))
             self._saw(call)
-        return _changed(entry, changes, function, inner)
+        return changed(entry, changes, function, inner)
 
     # Both
 
@@ -235,13 +220,14 @@ class Calls:
 
     def _claim(self, given: str, name: str) -> str:
         """The id that the client sees, for one with the name in it that the host knows."""
-        if self._answer.renames:
-            given = self._answer.names.original_id(given, self._answer.options.id_prefix)
+        answer, ledger = self._answer, self._ledger
+        if answer.renames:
+            given = answer.names.original_id(given, answer.options.id_prefix)
         if not self._active:
             return given
-        if self._ledger is None:
-            self._ledger = self._answer.ledger.fork()
-        return self._ledger.claim(given or None, name)
+        if ledger is None:
+            ledger = self._ledger = answer.ledger.fork()
+        return ledger.claim(given, name)
 
     def _number(self, call: Call, index: int | None) -> None:
         """The call's place: its own index if that is free, else the next one."""
@@ -294,8 +280,11 @@ class Calls:
     def told(self, calls: list[WholeCall]) -> list[ToldCall]:
         """What the client is told of calls that were read from markers: their places, ids and names."""
         self.present = True
-        names, claim = self._answer.names if self._answer.renames else None, self._claim
-        note, choice = self._answer.notes.about_call, self._choice
+        answer, choice = self._answer, self._choice
+        names, note, claim = answer.names if answer.renames else None, answer.notes.about_call, self._claim
+        if self._active and names is None:  # nothing in between, for speed
+            self._ledger = self._ledger or answer.ledger.fork()
+            claim = self._ledger.claim
         told: list[ToldCall] = []
         for index, (given, name, arguments) in enumerate(calls, self._next):
             shown = name if names is None else names.original(name)
@@ -306,39 +295,3 @@ class Calls:
         self._used.update(range(self._next, self._next + len(calls)))
         self._next += len(calls)
         return told
-
-
-def _is_usual(entry: JsonObject) -> bool:
-    """Is it a call with nothing in it that could be wrong but the id?"""
-    function = entry.get("function")
-    if type(function) is not dict or not entry.get("type"):
-        return False
-    name, arguments = function.get("name"), function.get("arguments")
-    return type(name) is str and not name.startswith("functions") and type(arguments) is str and arguments != ""
-
-
-def _lacks_index(entry: Any) -> bool:
-    return isinstance(entry, dict) and call_index(entry) is None
-
-
-def _merged(held: JsonObject, entry: JsonObject) -> JsonObject:
-    """All deltas so far of a call that waits for its name, as one. Its arguments wait in the call."""
-    said = {key: value for key, value in function_of(entry).items() if value is not None}
-    return {
-        **held,
-        **{key: value for key, value in entry.items() if value is not None},
-        "function": {**function_of(held), **said},
-    }
-
-
-def _released(call: Call, entry: JsonObject) -> JsonObject:
-    """The delta that tells of a call which waited."""
-    merged = _merged(call.held, entry)
-    merged["function"]["arguments"] = call.arguments
-    return {**merged, "id": call.given} if call.given else merged
-
-
-def _changed(entry: JsonObject, changes: JsonObject, function: JsonObject, inner: JsonObject) -> JsonObject:
-    if inner:
-        changes["function"] = {**function, **inner}
-    return {**entry, **changes} if changes else entry

@@ -7,7 +7,8 @@ from itertools import groupby
 from typing import Final, assert_never
 
 from moongate.kimi.answer import Answer
-from moongate.kimi.calls import Call, Calls, ToldCall
+from moongate.kimi.call import Call, ToldCall
+from moongate.kimi.calls import Calls
 from moongate.kimi.finish import judged
 from moongate.kimi.pieces import (
     CallArguments,
@@ -38,7 +39,7 @@ class ChoiceState:
         self.answer = answer
         self.index = index
         self.calls = Calls(answer, index)
-        self.parser = answer.parser()
+        self.parser = answer.parser() if answer.options.manual_tool_parsing else None
         self.fields: tuple[str, ...] = ("reasoning_content",)  # where this provider writes reasoning
         self.said = False  # there was content, or a refusal
         self.cut = False  # the text ended inside the arguments of a call

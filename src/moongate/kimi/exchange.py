@@ -51,11 +51,15 @@ class KimiExchange:
         choices = body.get("choices")
         if not isinstance(choices, list):
             return body
-        mended = [
-            mended_choice(self._answer, choice_index(choice, at), choice) if isinstance(choice, dict) else choice
-            for at, choice in enumerate(choices)
-        ]
-        return body if all(map(is_, mended, choices)) else {**body, "choices": mended}
+        mended = []
+        same = True
+        for at, choice in enumerate(choices):
+            left = choice
+            if isinstance(choice, dict):
+                left = mended_choice(self._answer, choice_index(choice, at), choice)
+                same = same and left is choice
+            mended.append(left)
+        return body if same else {**body, "choices": mended}
 
     def plain(self, stretch: Stretch) -> bool:
         choice = self._choices.get(stretch.choice)

@@ -25,7 +25,7 @@ def read_header(text: str, offer: Offer) -> Header:
     given = text.strip()
     rest = given.removeprefix("functions.")
     name, colon, index = rest.rpartition(":")
-    indexed = bool(colon) and index.isascii() and index.isdigit()
+    indexed = index.isdigit() and index.isascii() and colon != ""
     if not indexed:
         name = rest
     if offer.has(name):

@@ -8,13 +8,15 @@ not empty and not used twice.
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Set
 from typing import Final
 
 from moongate.kimi.family import Family
 from moongate.kimi.options import KimiOptions
 
 MAX_INDEX_DIGITS: Final = 9
+
+_NO_IDS: Final[Set[str]] = frozenset()
 
 _DISGUISED_NAME: Final = re.compile(r"functions\.(.+):[0-9]+|functions_(.+)_[0-9]+", re.DOTALL)
 
@@ -38,13 +40,13 @@ class Ledger:
         self.names_tools = family == "k2" or options.id_normalization  # ids bear the tool's name
         self._count = 0  # calls so far
         self._highest = -1  # highest good or made index so far
-        self._before: set[str] = set()  # ids that other ledgers may share: never added to
+        self._before: Set[str] = _NO_IDS  # ids that other ledgers may share: never added to
         self._mine: set[str] = set()
 
     def begin_message(self) -> None:
         """An assistant message begins. With `counterScope: "request"` nothing before it counts."""
         if self._by_message:
-            self._count, self._highest, self._before, self._mine = 0, -1, set(), set()
+            self._count, self._highest, self._before, self._mine = 0, -1, _NO_IDS, set()
 
     def fork(self) -> Ledger:
         """A ledger that goes on from here on its own: one for each choice of an answer."""
@@ -55,15 +57,16 @@ class Ledger:
         if self._mine:
             self._before, self._mine = (self._before | self._mine if self._before else self._mine), set()
         child._before, child._mine = self._before, set()
-        child.begin_message()
+        if self._by_message:
+            child.begin_message()
         return child
 
-    def claim(self, given: str | None, name: str) -> str:
+    def claim(self, given: str, name: str) -> str:
         """The id of the next call, which came with the id `given`. Switched off: what was given."""
         if not self.active:
-            return given or ""
+            return given
         if self.names_tools:
-            final = self._k2_id(given or "", name)
+            final = self._k2_id(given, name)
         else:
             final = given if given and not self._is_taken(given) else self._free_id(name)
         self._mine.add(final)
@@ -74,18 +77,19 @@ class Ledger:
         return text in self._mine or text in self._before
 
     def _k2_id(self, given: str, name: str) -> str:
-        head = f"{self._prefix}{name}:"
         if self._renumbers:
-            return f"{head}{self._count}"
-        index = given[len(head) :]
-        numbered = index.isdigit() and index.isascii() and len(index) <= MAX_INDEX_DIGITS
-        if numbered and given.startswith(head) and given not in self._mine and given not in self._before:
-            number = int(index)
-            if number > self._highest:
-                self._highest = number
-            return given
-        self._highest = max(self._count, self._highest + 1)
-        return f"{head}{self._highest}"
+            return f"{self._prefix}{name}:{self._count}"
+        if given.startswith(self._prefix) and given not in self._mine and given not in self._before:
+            head = f"{self._prefix}{name}:"
+            index = given[len(head) :]
+            good = index.isdigit() and given.startswith(head) and len(index) <= MAX_INDEX_DIGITS
+            if good and index.isascii():
+                if (number := int(index)) > self._highest:
+                    self._highest = number
+                return given
+        highest = self._highest + 1
+        self._highest = highest if highest > self._count else self._count
+        return f"{self._prefix}{name}:{self._highest}"
 
     def _free_id(self, name: str) -> str:
         """`{name}_{n}`. Each n is tried once in a conversation, so many taken ids cost no more than they are long."""

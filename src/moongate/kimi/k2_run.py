@@ -12,11 +12,13 @@ from typing import Final, NamedTuple
 from moongate import payload
 from moongate.kimi.arguments import has_control, settled
 from moongate.kimi.headers import Header, read_header
-from moongate.kimi.json_scan import BROKEN
+from moongate.kimi.json_scan import BROKEN, JsonScanner
 from moongate.kimi.k2_block import Desk
 from moongate.kimi.markers import K2Markers
 from moongate.kimi.pieces import WholeCall
 
+# Behind an end marker inside a string: the string ends, and what follows it cannot follow a JSON string.
+_HOPELESS: Final = re.compile(r'[^"\\]*+"\s*+[^\s,:}\]<]').match
 _FORESIGHT: Final = 1024  # characters behind an end marker that may show that it was the end
 
 
@@ -31,28 +33,35 @@ def read_run(data: str, begin: int, markers: K2Markers, desk: Desk) -> Run | Non
     """The blocks from the callBegin at `begin` on. None if not even the first can be read here."""
     if markers.block is None or not desk.offer.calls_allowed:
         return None
-    match, call_begin = markers.block.match, markers.tokens.call_begin
+    match, call_begin, mend = markers.block.match, markers.tokens.call_begin, desk.mend
     calls: list[WholeCall] = []
+    headers: dict[str, Header] = {}  # what repeats itself is read once
     at, text_from, called = begin, begin, False  # `text_from`: from here to `at` it is text
     while data.startswith(call_begin, at):
         block = match(data, at + len(call_begin))
         if block is None:
             break
-        header = read_header(block[1], desk.offer)
-        if block[2] is None:
-            call = (header.given, header.name, "{}") if desk.offer.has(header.name) else None
+        text, arguments = block.groups()
+        header = headers.get(text)
+        if header is None:
+            header = headers[text] = read_header(text, desk.offer)
+        given, name, by_keys = header
+        if arguments is None:
+            call = (given, name, "{}") if desk.offer.has(name) else None
         else:
-            said = _arguments(data, block, desk.mend)
-            if said is None:
+            said, whole = settled(arguments, mend)
+            if not whole and _goes_on(said, data, block.end(2), mend):
                 break
-            call = _call(header, said, desk)
+            call = (given, name, said) if name else _named_by_keys(given, said, desk) if by_keys else None
+        end = block.end()
         if call is not None:
             if text_from < at:
                 _pass(calls, data[text_from:at], desk)
+                calls = []
             calls.append(call)
             called = True
-            text_from = block.end()
-        at = block.end()
+            text_from = end
+        at = end
     if at == begin:
         return None
     _pass(calls, data[text_from:at], desk)
@@ -62,32 +71,27 @@ def read_run(data: str, begin: int, markers: K2Markers, desk: Desk) -> Run | Non
 def _pass(calls: list[WholeCall], text: str, desk: Desk) -> None:
     """These calls, then this text."""
     if calls:
-        desk.visible.calls(calls[:])
-        calls.clear()
+        desk.visible.calls(calls)
     if text:
         desk.visible.say(text)
 
 
-def _call(header: Header, said: str, desk: Desk) -> WholeCall | None:
-    if header.name:
-        return header.given, header.name, said
-    if not header.by_keys:
-        return None
+def _named_by_keys(given: str, said: str, desk: Desk) -> WholeCall | None:
     arguments = payload.object_of(said)
     name = None if arguments is None else desk.offer.only_fit(arguments.keys())
-    return None if name is None else (header.given, name, said)
+    return None if name is None else (given, name, said)
 
 
-def _arguments(data: str, block: re.Match[str], mend: bool) -> str | None:
-    """The arguments of a block as they leave. None if the marker behind them may stand inside a JSON string."""
-    said, scanner = settled(block[2], mend)
-    if scanner is None or not scanner.in_string:
-        return said
-    stop = block.end(2)
+def _goes_on(text: str, data: str, stop: int, mend: bool) -> bool:
+    """May the marker at `stop`, behind these arguments, stand inside a JSON string? True also if it is hard to say."""
+    if "\\" not in text and (text.count('"') % 2 == 0 or _HOPELESS(data, stop)):
+        return False
+    scanner = JsonScanner()
+    scanner.feed(text)
+    if not scanner.in_string:
+        return False
     following = data[stop : stop + _FORESIGHT]
-    if has_control(following):
-        return None
     read = scanner.feed(following)
     if scanner.shape is not BROKEN or (scanner.was_whole and following[read - 1] == "<"):
-        return None
-    return said
+        return True
+    return mend and has_control(following[:read]) is not None

@@ -8,7 +8,7 @@ from typing import Final
 
 from moongate.chat.items import Chunk, LazyChunk
 from moongate.chat.mould import Mould, Template, TemplateChunk, TextChunk
-from moongate.kimi.calls import ToldCall, call_object
+from moongate.kimi.call import ToldCall, call_object
 from moongate.kimi.choice import Told
 from moongate.kimi.pieces import Text
 from moongate.kimi.stream import StreamedChoice, arguments_delta, begin_delta
@@ -69,7 +69,7 @@ class MouldedChoice:
         if self._openings is None:
             self._openings = (self._with_holes(False), self._with_holes(True))
         event = self._openings[0]
-        names = {name: dumps(name) for _, _, name, _ in calls}
+        names = {name: dumps(name) for name in {call[2] for call in calls}}
         parts = [
             event % (index, dumps(id_), names[name], index, dumps(arguments)) for index, id_, name, arguments in calls
         ]

@@ -17,17 +17,25 @@ class ToolKeys:
         return self.properties.issuperset(keys) and self.required.issubset(keys)
 
 
-@dataclass(frozen=True, slots=True)
 class Offer:
     """What was offered, under the names that the client knows."""
 
-    tools: Mapping[str, ToolKeys]
-    calls_allowed: bool = True  # False: no tools and no calls in the history, or tool_choice "none"
+    __slots__ = ("_fits", "_names", "calls_allowed", "tools")
+
+    def __init__(self, tools: Mapping[str, ToolKeys], calls_allowed: bool = True) -> None:
+        self.tools = tools
+        self.calls_allowed = calls_allowed  # False: no tools and no calls in the history, or tool_choice "none"
+        self._names: frozenset[str] | None = None  # both are made when somebody asks, which is rare
+        self._fits: list[tuple[str, ToolKeys]] | None = None
 
     def has(self, name: str) -> bool:
-        return name in self.tools
+        if self._names is None:
+            self._names = frozenset(self.tools)
+        return name in self._names
 
     def only_fit(self, keys: Collection[str]) -> str | None:
         """The one offered tool that takes these argument keys, or None if none or several do."""
-        fitting = [name for name, tool in self.tools.items() if tool.fits(keys)]
+        if self._fits is None:
+            self._fits = list(self.tools.items())
+        fitting = [name for name, tool in self._fits if tool.fits(keys)]
         return fitting[0] if len(fitting) == 1 else None

@@ -39,22 +39,25 @@ class Prepared(NamedTuple):
 
 
 def prepare(
-    request: JsonObject, options: KimiOptions, model: ModelFacts, host: HostFacts, cache: SchemaCache
+    request: JsonObject, options: KimiOptions, model: ModelFacts, host: HostFacts, cache: SchemaCache, blank: Ledger
 ) -> Prepared:
-    """Make the request one that Kimi and its host take. Raises BadRequest with the path of the culprit."""
+    """Make the request one that Kimi and its host take. Raises BadRequest with the path of the culprit.
+
+    `blank` is a ledger without ids, to go on from.
+    """
     if not isinstance(request, dict):
         raise BadRequest("the request must be a JSON object")
     notes = Notes()
     past = read_past(request.get("messages"), options.accept_role_tool)
     tools = request.get("tools")
     tools = tools if isinstance(tools, list) else []
-    ledger = Ledger(options, model.family)
+    ledger = blank.fork()
     body = with_default_choice(request, options, notes)
-    if options.parameter_rules == "auto":
+    if options.parameter_rules == "auto" and host.parameters:
         body = mend_parameters(body, model, host, notes)
     offer, names = NOTHING_OFFERED, UNCHANGED
     if tools or past.turns or past.tools:
-        offered = OfferedTools(parameters_by_name(tools + past.tools))
+        offered = OfferedTools(tools + past.tools if past.tools else tools)
         offer = Offer(offered, bool(offered or past.turns) and body.get("tool_choice") != "none")
         if ledger.active:
             _claim_ids(past, ledger, offered)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from moongate.chat.replay import summary
 from moongate.kimi.answer import Answer
-from moongate.kimi.calls import Call
+from moongate.kimi.call import Call
 from moongate.kimi.choice import TEXT_FIELDS, ChoiceState, Told
 from moongate.kimi.pieces import Channel, Piece, Text
 from moongate.payload import JsonObject

@@ -15,18 +15,28 @@ from moongate.payload import JsonObject
 
 
 class OfferedTools(Mapping[str, ToolKeys]):
-    """The offered tools by name. What keys a tool takes is worked out when somebody asks, which is rare."""
+    """The offered tools by name. They are looked at when somebody asks, which is rare."""
 
-    __slots__ = ("_parameters",)
+    __slots__ = ("_parameters", "_tools")
 
-    def __init__(self, parameters: Mapping[str, Any]) -> None:
-        self._parameters = parameters
+    def __init__(self, tools: list[Any]) -> None:
+        self._tools = tools
+        self._parameters: dict[str, Any] | None = None
+
+    @property
+    def _by_name(self) -> dict[str, Any]:
+        if self._parameters is None:
+            self._parameters = parameters_by_name(self._tools)
+        return self._parameters
+
+    def __bool__(self) -> bool:
+        return any(map(_name_of, self._tools))
 
     def __contains__(self, name: object) -> bool:
-        return name in self._parameters
+        return name in self._by_name
 
     def __getitem__(self, name: str) -> ToolKeys:
-        parameters = self._parameters[name]
+        parameters = self._by_name[name]
         if not isinstance(parameters, dict):
             return ToolKeys()
         properties, required = parameters.get("properties"), parameters.get("required")
@@ -36,20 +46,22 @@ class OfferedTools(Mapping[str, ToolKeys]):
         )
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._parameters)
+        return iter(self._by_name)
 
     def __len__(self) -> int:
-        return len(self._parameters)
+        return len(self._by_name)
 
 
 def parameters_by_name(tools: list[Any]) -> dict[str, Any]:
     """The parameters of each tool that has a name, functions and built-in ones alike."""
-    offered: dict[str, Any] = {}
-    for tool in tools:
-        function = tool.get("function") if isinstance(tool, dict) else None
-        if isinstance(function, dict) and isinstance(name := function.get("name"), str) and name:
-            offered[name] = function.get("parameters")
-    return offered
+    return {name: tool["function"].get("parameters") for tool in tools if (name := _name_of(tool))}
+
+
+def _name_of(tool: Any) -> str:
+    """The name of a tool, "" if it has none."""
+    function = tool.get("function") if isinstance(tool, dict) else None
+    name = function.get("name") if isinstance(function, dict) else None
+    return name if isinstance(name, str) else ""
 
 
 def is_function(tool: Any) -> bool:

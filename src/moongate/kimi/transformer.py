@@ -10,6 +10,7 @@ from moongate.kimi.answer import Answer
 from moongate.kimi.exchange import KimiExchange
 from moongate.kimi.family import ModelFacts, facts_of
 from moongate.kimi.hosts import HostFacts, host_of
+from moongate.kimi.ids import Ledger
 from moongate.kimi.options import KimiOptions
 from moongate.kimi.request import prepare
 from moongate.kimi.schema_cache import SchemaCache
@@ -34,6 +35,7 @@ class KimiTransformer:
     _tokens: tuple[str, ...] = field(init=False, repr=False, compare=False)
     _gate: bytes | None = field(init=False, repr=False, compare=False)
     _cache: SchemaCache = field(init=False, repr=False, compare=False)
+    _blank: Ledger = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         model = self.model or facts_of("", self.options)
@@ -43,6 +45,7 @@ class KimiTransformer:
         object.__setattr__(self, "_tokens", tokens)
         object.__setattr__(self, "_gate", gate_of(tokens))
         object.__setattr__(self, "_cache", SchemaCache())
+        object.__setattr__(self, "_blank", Ledger(self.options, model.family))
 
     @classmethod
     def from_config(
@@ -58,5 +61,5 @@ class KimiTransformer:
     def begin(self, request: JsonObject) -> KimiExchange:
         """An exchange for one request. Raises BadRequest with the path of the culprit."""
         model, host = self._facts
-        prepared = prepare(request, self.options, model, host, self._cache)
+        prepared = prepare(request, self.options, model, host, self._cache, self._blank)
         return KimiExchange(prepared.request, Answer(self.options, model, prepared, self._tokens, self._gate))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from moongate.kimi.answer import Answer
-from moongate.kimi.calls import Call, ToldCall, call_object
+from moongate.kimi.call import Call, ToldCall, call_object
 from moongate.kimi.choice import REASONING_FIELDS, ChoiceState
-from moongate.kimi.pieces import Channel, Piece, Text
+from moongate.kimi.pieces import Channel, Parser, Piece, Text
 from moongate.payload import JsonObject
 
 
@@ -14,7 +14,13 @@ def mended_choice(answer: Answer, index: int, choice: JsonObject) -> JsonObject:
     state = ChoiceState(answer, index)
     found = choice.get("message")
     message: JsonObject = found if isinstance(found, dict) else {}
-    mended = _read(state, _native(state, message))
+    mended = _native(state, message) if message.get("tool_calls") else message
+    if state.parser is not None:
+        mended = _read(state, state.parser, mended)
+    else:
+        for channel, text in state.texts(message):
+            state.said = state.said or channel == "content"
+            state.watch(channel, text)
     state.said = state.said or bool(message.get("refusal"))
     reason = choice.get("finish_reason")
     final = state.finish_reason(reason) if reason is None or isinstance(reason, str) else reason
@@ -25,25 +31,20 @@ def mended_choice(answer: Answer, index: int, choice: JsonObject) -> JsonObject:
 
 def _native(state: ChoiceState, message: JsonObject) -> JsonObject:
     """The message with its native calls repaired. They come first, markers or not (section 5.7)."""
-    entries = message.get("tool_calls")
-    if not entries or not isinstance(entries, list):
+    entries = message["tool_calls"]
+    if not isinstance(entries, list):
         return message
     mended = state.calls.whole(entries)
     return message if mended is entries else {**message, "tool_calls": mended}
 
 
-def _read(state: ChoiceState, message: JsonObject) -> JsonObject:
+def _read(state: ChoiceState, parser: Parser, message: JsonObject) -> JsonObject:
     """The message with the calls that stand in its texts taken out of them."""
     texts = state.texts(message)
-    if state.parser is None:
-        for channel, text in texts:
-            state.said = state.said or channel == "content"
-            state.watch(channel, text)
-        return message
     pieces: list[Piece] = []
     for channel, text in texts:
-        pieces += state.parser.feed(channel, text)
-    pieces += state.parser.close()
+        pieces += parser.feed(channel, text)
+    pieces += parser.close()
     said: dict[Channel, list[str]] = {"content": [], "reasoning": []}
     calls: list[Call | ToldCall] = []
     for told in state.told(pieces):
