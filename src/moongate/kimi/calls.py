@@ -261,11 +261,12 @@ class Calls:
 
     def open(self, given: str, name: str) -> Call:
         """A call that was read from markers begins."""
-        ((index, final, shown, _),) = self.told([(given, name, "")])
+        self.present = True
         call = Call()
-        call.index, call.id, call.shown = index, final, shown
-        if self._assembles:
-            self.all.append(call)
+        self._number(call, None)
+        call.shown = self._answer.names.original(name)
+        call.id = self._claim(given, call.shown) or f"{call.shown}_{call.index}"
+        self.note("markers_parsed", call.index, "", given, call.id)
         return call
 
     def opened(self, calls: list[WholeCall]) -> list[ToldCall]:

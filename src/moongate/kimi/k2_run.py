@@ -34,6 +34,8 @@ def read_run(data: str, begin: int, markers: K2Markers, desk: Desk) -> Run | Non
     if markers.block is None or not desk.offer.calls_allowed:
         return None
     match, call_begin, mend = markers.block.match, markers.tokens.call_begin, desk.mend
+    if match(data, begin + len(call_begin)) is None:  # it comes in pieces, nearly always
+        return None
     calls: list[WholeCall] = []
     headers: dict[str, Header] = {}  # what repeats itself is read once
     at, text_from, called = begin, begin, False  # `text_from`: from here to `at` it is text

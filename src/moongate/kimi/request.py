@@ -51,7 +51,7 @@ def prepare(
     past = read_past(request.get("messages"), options.accept_role_tool)
     tools = request.get("tools")
     tools = tools if isinstance(tools, list) else []
-    ledger = blank.fork()
+    ledger = blank.fork() if past.turns else blank  # nobody claims ids in it then, choices fork it again
     body = with_default_choice(request, options, notes)
     if options.parameter_rules == "auto" and host.parameters:
         body = mend_parameters(body, model, host, notes)
