@@ -64,7 +64,7 @@ async def crosstalk(requests: int = 100_000) -> Report:
             Figure("foreign bytes, upstream hostile", seen["bad foreign"], most=0),
             Figure("errors, upstream hostile", seen["bad error"]),
             Figure("answers, upstream hostile up to 5 ms later", seen["late own"]),
-            Figure("foreign bytes, upstream hostile up to 5 ms later", seen["late foreign"]),
+            Figure("foreign bytes, upstream hostile up to 5 ms later", seen["late foreign"], most=CALLERS),
         ),
     )
 
