@@ -68,3 +68,18 @@ def test_a_header_that_names_nothing(text: str) -> None:
 @pytest.mark.parametrize("text", ["0", " 17 ", "call_8c1d", "call_", "functions.3"])
 def test_a_header_whose_tool_only_the_arguments_can_tell(text: str) -> None:
     assert read_header(text, OFFER) == Header(text.strip(), by_keys=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("functions.bash:0", "bash"),
+        (" functions.bash:0 ", "bash"),
+        ("functions.gone:0", "gone"),
+        ("functions.a b:1", "a b"),
+        ("functions.bash:٣", ""),
+    ],
+)
+def test_the_usual_header_is_read_as_any_other(text: str, name: str) -> None:
+    offer = Offer({"bash": ToolKeys()})
+    assert read_header(text, offer) == Header(text.strip(), name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.kimi.marker_reading import CUTS, Heard, Said, cut_in
 
@@ -10,7 +12,7 @@ from moongate.kimi.k2_lane import MAX_DOUBT_CHARS, K2Lane
 from moongate.kimi.markers import K2Markers
 from moongate.kimi.offer import Offer, ToolKeys
 from moongate.kimi.options import K2_TOKENS, ToolTokens
-from moongate.kimi.pieces import CallArguments, Channel, Text
+from moongate.kimi.pieces import CallArguments, Channel, Dropped, Text
 
 BEGIN, END = K2_TOKENS.section_begin, K2_TOKENS.section_end
 CALL, DONE, ARGS = K2_TOKENS.call_begin, K2_TOKENS.call_end, K2_TOKENS.arg_begin
@@ -287,3 +289,18 @@ def test_idle_means_that_plain_text_leaves_unseen() -> None:
     redirected.feed(f"{LS}x")
     assert not redirected.idle, "it would leave as content"
     assert not lane("reasoning", SQUARE).idle, "text without < may hold a marker"
+
+
+def test_sections_one_after_the_other_leave_a_word_of_each_kind_and_nothing_else() -> None:
+    for text in ((BEGIN + END) * 3 + END + BEGIN * 2, BEGIN + END, f"{BEGIN}{END}after{END} it{BEGIN}{END}{LS}{END}"):
+        reader = lane()
+        pieces = [*reader.feed(text * 3), *reader.close()]
+        assert sum(isinstance(piece, Dropped) for piece in pieces) == 2
+        assert len(hear(text * 3).calls) == text.count(LS) * 3
+    assert hear(f"{BEGIN}{END}{BEGIN}{END}after{END} it").content == "after it"
+
+
+def test_sections_that_hide_in_one_another_are_read_one_by_one() -> None:
+    tokens = replace(K2_TOKENS, section_begin="<<s>", section_end="<s>")
+    assert K2Markers.of(tokens).sections is None
+    assert hear("<<s><s><<s><s>a<s>b", tokens=tokens).content == "ab"

@@ -154,7 +154,7 @@ class Arguments:
 def settled(text: str, mend: bool) -> tuple[str, bool]:
     """Arguments that came in one piece, as they leave if they end here; and whether they are JSON at first sight."""
     text = text.strip()
-    if not text:
+    if not text or text == "{}":
         return "{}", True
     if not mend:
         return text, accepts(text)

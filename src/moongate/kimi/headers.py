@@ -9,6 +9,7 @@ from moongate.kimi.offer import Offer
 
 MAX_HEADER_CHARS: Final = 512  # past this it is prose, not a header
 
+_USUAL: Final = re.compile(r"functions\.([^:\s]+):[0-9]+").fullmatch
 _SANITISED: Final = re.compile(r"functions_(.+)_[0-9]+", re.DOTALL).fullmatch
 _SQUEEZED: Final = re.compile(r"functions(.*[^0-9])([0-9]+)", re.DOTALL).fullmatch
 
@@ -22,6 +23,9 @@ class Header(NamedTuple):
 
 
 def read_header(text: str, offer: Offer) -> Header:
+    usual = _USUAL(text)
+    if usual is not None and offer.has(usual[1]):  # what follows finds the same, in more steps
+        return Header(text, usual[1])
     given = text.strip()
     rest = given.removeprefix("functions.")
     name, colon, index = rest.rpartition(":")

@@ -26,13 +26,14 @@ from moongate.kimi.k2_table import (
     START,
     THINK,
 )
-from moongate.kimi.markers import ARG_BEGIN, CALL_END, K2Markers, Marker
+from moongate.kimi.markers import ARG_BEGIN, CALL_END, SECTION_BEGIN, SECTION_END, K2Markers, Marker
 from moongate.kimi.offer import Offer
 from moongate.kimi.pieces import CallArguments, Channel, Piece, Text
 from moongate.kimi.visible import Visible
 
 MAX_DOUBT_CHARS: Final = 65_536  # from an end marker on that may stand inside a JSON string
 
+_SECTIONS: Final = frozenset((SECTION_BEGIN, SECTION_END))
 _DONE: Final = -1  # instead of a position: all was read
 
 
@@ -130,7 +131,9 @@ class K2Lane:
         if act is BREAK:
             visible.drop(marker, match[1])
             visible.after()
-        elif act is BEGIN:
+            self._state = following
+            return self._behind_sections(match.end())
+        if act is BEGIN:
             begin = match.end() - len(self._markers.tokens.call_begin)
             if begin > stop:  # a run of them: only the last one may have a header
                 visible.say(data[stop:begin])
@@ -148,6 +151,13 @@ class K2Lane:
                 visible.turn("reasoning" if following is THINK else self._home)
         self._state = following
         return match.end()
+
+    def _behind_sections(self, pos: int) -> int:
+        """Where the sections end that begin and end here, if there is nothing new to say of them."""
+        sections = self._markers.sections
+        if sections is None or not self._visible.knows(_SECTIONS):
+            return pos
+        return sections.match(self._data, pos).end()  # type: ignore[union-attr]  # it matches nothing at least
 
     def _in_header(self, stop: int, match: re.Match[str] | None, final: bool) -> int:
         data, since = self._data, self._since

@@ -31,7 +31,8 @@ class Marker(IntEnum):
         return first + "".join(word.capitalize() for word in others)
 
 
-CALL_END, ARG_BEGIN = Marker.CALL_END, Marker.ARG_BEGIN  # to look a member up in its class is slow
+CALL_END, ARG_BEGIN = Marker.CALL_END, Marker.ARG_BEGIN
+SECTION_BEGIN, SECTION_END = Marker.SECTION_BEGIN, Marker.SECTION_END  # to look a member up in its class is slow
 
 _TAGS: Final = {"<think>": Marker.THINK, "</think>": Marker.THINK_END, "<|im_end|>": Marker.TURN_END}
 
@@ -46,6 +47,7 @@ class K2Markers:
     arguments: Lexer[Marker]  # the same and <|im_end|>, so that it can be cut behind a repaired value
     first: str | None  # the character that all of them begin with, if there is one
     pieces: frozenset[str]  # what a marker may begin with, tags left out
+    sections: re.Pattern[str] | None  # any number of them, one after the other
     block: re.Pattern[str] | None  # header, argBegin, arguments and their end with no other marker near: the usual case
 
     @classmethod
@@ -75,15 +77,28 @@ def _markers(tokens: ToolTokens) -> K2Markers:
         arguments=Lexer({"<|im_end|>": Marker.TURN_END, **texts}),
         first=firsts.pop() if len(firsts) == 1 else None,
         pieces=frozenset(text[:end] for text in texts for end in range(1, len(text))),
+        sections=_sections(texts),
         block=_block(texts),
     )
+
+
+def _sections(texts: dict[str, Marker]) -> re.Pattern[str] | None:
+    """None where a marker may hide in another."""
+    if not _are_apart(texts):
+        return None
+    return re.compile(f"(?:{_any_of(texts, {SECTION_BEGIN, SECTION_END})})*+")
+
+
+def _are_apart(texts: dict[str, Marker]) -> bool:
+    """No marker begins another, and none has a `<` but its first character."""
+    nested = any(after.startswith(before) for before, after in pairwise(sorted(texts)))
+    return not nested and all(text.rfind("<") == 0 for text in texts)
 
 
 def _block(texts: dict[str, Marker]) -> re.Pattern[str] | None:
     """What stands behind a callBegin if it is all there: header, arguments if there are any. callEnd is part of it."""
     texts = dict(sorted(texts.items()))
-    nested = any(after.startswith(before) for before, after in pairwise(texts))
-    if nested or any(text.rfind("<") != 0 for text in texts) or ARG_BEGIN not in texts.values():
+    if not _are_apart(texts) or ARG_BEGIN not in texts.values():
         return None
     ends, others = _any_of(texts, {CALL_END}), _any_of(texts, set(Marker) - {CALL_END, ARG_BEGIN})
     header, arguments = f"([^<]{{0,{MAX_HEADER_CHARS}}}+)", f"(?:{_any_of(texts, {ARG_BEGIN})}([^<]*+))?"

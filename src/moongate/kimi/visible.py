@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Final
 
 from moongate.kimi.pieces import (
@@ -101,6 +102,10 @@ class Visible:
         if kind not in self._noted:
             self._noted.add(kind)
             self._pieces.append(Dropped(markup, STRAY))
+
+    def knows(self, kinds: Set[object]) -> bool:
+        """Was there a word on all of these already?"""
+        return kinds <= self._noted
 
     def take(self) -> list[Piece]:
         """The pieces since the last time."""
