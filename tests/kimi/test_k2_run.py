@@ -105,7 +105,7 @@ def test_arguments_that_can_never_become_json(broken: str, following: str) -> No
 
 @pytest.mark.parametrize(
     "following",
-    ["", "x", f'"}}{END}', f'"}} {END}', f'", "b{END}', '", "' + " " * 2000],
+    ["", "x", f'"}}{END}', f'"}} {END}', f'"}}\u2028{END}', f'"}}\x0c{END}', f'", "b{END}', '", "' + " " * 2000],
 )
 def test_a_marker_that_may_stand_inside_a_string_is_left_to_the_table(following: str) -> None:
     before = block("bash:1", "{}")

@@ -94,6 +94,7 @@ def _goes_on(text: str, data: str, stop: int, mend: bool) -> bool:
         return False
     following = data[stop : stop + _FORESIGHT]
     read = scanner.feed(following)
-    if scanner.shape is not BROKEN or (scanner.was_whole and following[read - 1] == "<"):
-        return True
+    last = following[read - 1]
+    if scanner.shape is not BROKEN or (scanner.was_whole and (last == "<" or last.isspace())):
+        return True  # blanks that JSON does not know are dropped behind arguments, too
     return mend and has_control(following[:read]) is not None
