@@ -13,6 +13,7 @@ from moongate.errors import BadUpstream, ConfigError, GatewayError, Overloaded, 
 from moongate.net import exchange as exchange_module
 from moongate.net.client import Client
 from moongate.net.deadlines import Deadlines
+from moongate.net.lane import Lane
 
 pytestmark = on_both_loops
 SHORT = 0.15
@@ -479,6 +480,28 @@ def test_back_pressure(loop: str) -> None:
 
             await response.pipe(sink)
             assert sum(got) == size > before
+
+    run(loop, main())
+
+
+def test_what_the_lane_takes_wakes_no_deadline_that_rests(loop: str) -> None:
+    async def main() -> None:
+        async def script(peer: Peer) -> None:
+            await peer.request()
+            await peer.say(CHUNKED, b"3\r\n<a>\r\n", b"3\r\n<b>\r\n", b"0\r\n\r\n", pause=0.05)
+
+        async with Hostile(script) as hostile:
+            response = await hostile.ask(deadlines=Deadlines(5, 5, 5, 0.2, 20))
+            got: list[bytes] = []
+
+            def full(data: bytes) -> None:
+                got.append(data)
+                response.pause()  # as a client does that falls behind
+                asyncio.get_running_loop().call_later(0.5, response.resume)
+
+            response.express(Lane(b"<", b">", b"ab", lambda _, __: False, full, 99))
+            await response.pipe(got.append)
+            assert got == [b"<a>", b"3\r\n<b>\r\n"]
 
     run(loop, main())
 

@@ -71,8 +71,9 @@ class Connection(asyncio.Protocol):
         if self._lane is None or not self._lane.take(data):
             self._read(data)
             return
-        due = self.loop.time() + self._silence
-        self._alarm.due = due if due < self._whole else self._whole
+        if not self._paused:  # the client may have fallen behind with this very read
+            due = self.loop.time() + self._silence
+            self._alarm.due = due if due < self._whole else self._whole
 
     def _read(self, data: bytes) -> None:
         exchange, reader = self._exchange, self._reader
