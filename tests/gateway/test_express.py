@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import httptools
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -234,3 +235,20 @@ def test_the_numbers_of_events_have_no_gap() -> None:
     numbers = [json.loads(line[6:])["sequence_number"] for line in body.whole.splitlines() if line.startswith(b"data")]
     assert numbers == list(range(len(numbers)))
     assert b'"text":"one two three \xe5\x9b\x9b six\\n"' in body.whole.replace(b'": "', b'":"')
+
+
+def test_an_answer_that_is_too_long_ends_on_the_short_way_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("moongate.dialects.responses.stream.MAX_ANSWER", 50)
+
+    async def sent() -> tuple[bytes, Relay]:
+        async with relay_of("agent", RESPONSES) as (connection, relay, wire):
+            for _ in range(9):
+                connection.data_received(framed(event("0123456789")))
+        return b"".join(wire.written), relay  # though the provider has not ended
+
+    out, relay = asyncio.run(sent())
+    body = Body(out)
+    assert body.complete
+    assert body.whole.count(b"event: response.failed") == 1
+    assert body.whole.count(b"event: response.output_text.delta") == 5
+    assert "longer than the limit" in str(relay.failure)

@@ -245,6 +245,22 @@ def test_an_encoder_that_breaks_ends_the_stream_as_a_failure() -> None:
     assert session.feed(DONE) == session.close() == b""
 
 
+def test_an_encoder_that_breaks_at_a_stretch_ends_the_stream_as_a_failure() -> None:
+    class Brittle(Loud):
+        def plain(self, stretch: Stretch) -> bytes:
+            self.failure = BadUpstream("too much at once")
+            return b"BROKEN"
+
+    for data in (TEXT, TEXT + TEXT[:9]):  # a read that is a stretch, one that begins with a stretch
+        session = Session(kimi(), SSE, Brittle())
+        session.feed(TEXT + TEXT)
+        assert session.feed(data) == b"BROKEN."
+        assert session.finished
+        assert session.groove is None
+        assert "too much" in str(session.failure)
+        assert session.feed(DONE) == session.close() == b""
+
+
 def test_a_stretch_that_may_not_pass_is_read_chunk_by_chunk() -> None:
     exchange = kimi({"manualToolParsing": True})
     session = Session(exchange, SSE)

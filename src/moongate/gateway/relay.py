@@ -162,11 +162,16 @@ class Relay:
         self._response.express(self._lane)
 
     def _speaker(self, write: Callable[[bytes], bytes]) -> Callable[[bytes], None]:
-        send = self._outlet.write
+        assert self._response is not None
+        send, close = self._outlet.write, self._response.close
 
         def speak(text: bytes) -> None:
             if text:
-                send(write(text))
+                out = write(text)
+                if out:
+                    send(out)
+                else:
+                    close()  # the answer was too much for the encoder: it has said so, and says no more
 
         return speak
 

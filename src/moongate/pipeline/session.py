@@ -72,6 +72,8 @@ class Session:
                 if self._exchange.plain(stretch):
                     events.refusals = 0
                     out = self._encoder.plain(stretch)
+                    if self._encoder.failure is not None:
+                        return out + self._broken(self._encoder.failure)
                     if self.groove is None and self._gate is not None and stretch.text:
                         self.groove = self._groove(stretch, events, self._gate)
                     return out
@@ -87,6 +89,8 @@ class Session:
         """What leaves at the end of the answer's bytes: it is whole, or it is an error."""
         if self.finished:
             return b""
+        if self._encoder.failure is not None:  # what ran in the groove was too much for it
+            return self._broken(self._encoder.failure)
         last = self._upstream.close()
         out = self._document(last) if isinstance(last, Document) else self._run(last)
         if not self.finished:
@@ -135,8 +139,14 @@ class Session:
     def _stretch(self, stretch: Stretch, events: EventReader) -> Sequence[bytes]:
         if self._exchange.plain(stretch):
             events.refusals = 0
-            return (self._encoder.plain(stretch),)
+            out = self._encoder.plain(stretch)
+            return (out,) if self._encoder.failure is None else (out, self._broken(self._encoder.failure))
         return self._run(events.refused(stretch))
+
+    def _broken(self, failure: GatewayError) -> bytes:
+        """The encoder has ended the answer itself."""
+        self.failure, self.finished, self.groove = failure, True, None
+        return self._encoder.close()
 
     def _fed(self, item: Item) -> Sequence[Item]:
         try:
