@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
 import pytest
 from tests.kimi.answering import CALL, PARSING, begin
 
+from moongate import Session
 from moongate.chat.accumulate import Accumulator
 from moongate.chat.items import Chunk
 from moongate.chat.mould import Candidate, Mould, TemplateChunk, TextChunk
@@ -62,6 +64,22 @@ def test_chunks_are_those_of_the_long_way(field: str) -> None:
         found = moulded.feed(TextChunk(mould, text, Chunk.of(payload).encode()))
         assert assembled(each.payload for each in found) == assembled(expected)
         assert b"".join(each.encode() for each in found) == b"".join(Chunk.of(each).encode() for each in expected)
+
+
+@pytest.mark.parametrize("odd", ["\x02index\x03", "\x02the text\x03", "\x02the text\x03" * 3 + "index", "%d %b %"])
+def test_an_envelope_may_say_anything(odd: str) -> None:
+    def payload(text: str) -> Row:
+        return {"id": odd, "choices": [{"index": 0, "delta": {"content": text}}], "model": odd}
+
+    session = Session(begin(PARSING), "text/event-stream")
+    calls = CALL.format("functions.bash:0", "{}") + CALL.format("functions.bash:1", "{}")
+    texts = ["a", "b", "c<", "d", calls, "e"]
+    out = b"".join(session.feed(Chunk.of(payload(text)).encode()) for text in texts)
+    payloads = [json.loads(event[6:]) for event in out.split(b"\n\n")[:-1]]
+    assert all(each["id"] == each["model"] == odd for each in payloads)
+    (choice,) = assembled(payloads)["choices"]
+    assert choice["message"]["content"] == "abc<de"
+    assert [call["function"]["arguments"] for call in choice["message"]["tool_calls"]] == ["{}", "{}"]
 
 
 def test_arguments_and_held_text_are_written_by_templates() -> None:

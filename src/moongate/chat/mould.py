@@ -188,9 +188,9 @@ class Template:
 
     def __init__(self, make: Callable[[str, int], JsonObject]) -> None:
         self.make = make
-        hole = dumps(_HOLE)[1:-1]
-        before, _, self._after = Chunk.of(make(_HOLE, 0)).encode().rpartition(hole)
-        other = Chunk.of(make(_HOLE, 1)).encode()
+        hole = hole_in(make("", 0))
+        before, _, self._after = Chunk.of(make(hole, 0)).encode().rpartition(dumps(hole)[1:-1])
+        other = Chunk.of(make(hole, 1)).encode()
         at = next((at for at, (one, two) in enumerate(zip(before, other, strict=False)) if one != two), len(before))
         self._before, self._between = before[:at], before[at + 1 :]  # the number is one digit; there may be none
 
@@ -198,6 +198,14 @@ class Template:
         if not self._between:
             return self._before + dumps(text)[1:-1] + self._after
         return b"%b%d%b%b%b" % (self._before, number, self._between, dumps(text)[1:-1], self._after)
+
+
+def hole_in(envelope: JsonObject) -> str:
+    """A text that stands nowhere in this payload, whatever the provider wrote into it."""
+    hole, written = _HOLE, dumps(envelope)
+    while dumps(hole)[1:-1] in written:
+        hole += hole
+    return hole
 
 
 class TemplateChunk(LazyChunk):

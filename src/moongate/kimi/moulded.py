@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Final
 
 from moongate.chat.items import Chunk, LazyChunk
-from moongate.chat.mould import Mould, Template, TemplateChunk, TextChunk
+from moongate.chat.mould import Mould, Template, TemplateChunk, TextChunk, hole_in
 from moongate.kimi.call import ToldCall, call_object
 from moongate.kimi.choice import Told
 from moongate.kimi.pieces import Text
 from moongate.kimi.stream import StreamedChoice, arguments_delta, begin_delta
 from moongate.payload import JsonObject, dumps
-
-_HOLE: Final = "\x02{}\x03"
 
 
 class MouldedChoice:
@@ -80,7 +77,8 @@ class MouldedChoice:
 
     def _with_holes(self, first: bool) -> bytes:
         """Both events of a whole call, to be filled with its index, id, name, index and arguments."""
-        index, id_, name, text = (_HOLE.format(what) for what in ("index", "id", "name", "arguments"))
+        hole = hole_in(self.payload({}, True))
+        index, id_, name, text = (hole + what for what in ("index", "id", "name", "arguments"))
         begin, more = begin_delta(0, id_, name), arguments_delta(0, text)
         for delta in (begin, more):
             delta["tool_calls"][0]["index"] = index
