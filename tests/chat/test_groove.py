@@ -35,3 +35,15 @@ def test_every_byte_of_the_gate_counts() -> None:
     assert not fits(b"a < b", b"[<")
     assert not fits(b"[a", b"[<")
     assert fits(rb"a\nb", b"[<")
+
+
+def test_the_text_of_an_event() -> None:
+    groove = Groove(Mould(PREFIX, SUFFIX, {"choices": [{"delta": {"content": ""}}]}, "content", 0, 200), b"<")
+    event = PREFIX + b"%b" + SUFFIX
+    assert groove.text(event % b"") == b""
+    assert groove.text(event % b"a b") == b"a b"
+    assert groove.text(event % rb"a\nb") == rb"a\nb"
+    for other in (b"<", b'"', b"\n", b"a" * 200):
+        assert groove.text(event % other) is None
+    for data in (event % b"a" + event % b"b", PREFIX, SUFFIX, PREFIX + SUFFIX[1:], b"", (event % b"a")[1:]):
+        assert groove.text(data) is None

@@ -211,7 +211,7 @@ class Loud:
         return b"[" + (item.raw if isinstance(item, Chunk) and item.raw else b"") + b"]"
 
     def plain(self, stretch: Stretch) -> bytes:
-        return b"(" + stretch.text + b")"
+        return b"(" + stretch.text + b")" if stretch.text else b""
 
     def writer(self, stretch: Stretch) -> Callable[[bytes], bytes] | None:
         return (lambda text: b"(" + text + b")") if stretch.field == "content" else None
@@ -336,3 +336,15 @@ def test_no_groove_without_text_or_for_those_who_want_to_see_it() -> None:
     empty.feed(TEXT + TEXT)
     empty.feed(TEXT.replace(b'"a"', b'""'))
     assert empty.groove is None
+
+
+@pytest.mark.parametrize("encoder", [None, Loud()])
+def test_what_runs_in_the_groove_leaves_as_it_would_without_it(encoder: Encoder | None) -> None:
+    texts = [TEXT.replace(b'"a"', b'"%b"' % text) for text in (b"b", b"", b"c\\n", "é".encode(), b"<", b"d", b"e")]
+    short, long = grooved(kimi(), encoder), grooved(kimi(), encoder)
+    for text in texts:
+        long.groove = None
+        assert short.feed(text) == long.feed(text)
+    assert short.feed(texts[0] + texts[1]) == long.feed(texts[0] + texts[1])
+    assert short.feed(END + DONE) == long.feed(END + DONE)
+    assert short.feed(texts[0]) == b""

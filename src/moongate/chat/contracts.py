@@ -63,7 +63,8 @@ class Encoder(Protocol):
         ...
 
     def writer(self, stretch: Stretch) -> Callable[[bytes], bytes] | None:
-        """Behind a stretch: writes the next text of its kind as `plain` would. Good until anything else is fed.
+        """Behind a stretch: writes the next text of its kind (never empty) as `plain` would. Good until anything else
+        is fed.
 
         None: there is no such short way here, or none is needed (`verbatim`).
         """

@@ -19,7 +19,7 @@ class Groove:
     `accepts` says so.
     """
 
-    __slots__ = ("_gate", "limit", "ordinary", "prefix", "suffix", "write")
+    __slots__ = ("_begin", "_end", "_gate", "_least", "limit", "ordinary", "prefix", "suffix", "write")
 
     def __init__(self, mould: Mould, gate: bytes, write: Callable[[bytes], bytes] | None = None) -> None:
         self.write = write
@@ -28,6 +28,20 @@ class Groove:
         self.limit = mould.limit
         self.ordinary = _ordinary(gate)
         self._gate = gate
+        self._begin, self._end = len(self.prefix), -len(self.suffix)
+        self._least = len(self.prefix) + len(self.suffix)
+
+    def text(self, event: bytes) -> bytes | None:
+        """The text of an event that fits; None for anything else, several events too."""
+        if not (event.startswith(self.prefix) and event.endswith(self.suffix)):
+            return None
+        text = event[self._begin : self._end]
+        if b"\n" in text:  # mostly several events, and their first end is near
+            return None
+        others = text.translate(None, self.ordinary)
+        if (others and not self.accepts(text, others)) or not self._least <= len(event) <= self.limit:
+            return None
+        return text
 
     def accepts(self, text: bytes, others: bytes) -> bool:
         """Does this text fit, though there are `others` in it than ordinary bytes?"""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from moongate.chat.contracts import Encoder, Exchange
@@ -65,6 +65,9 @@ class Session:
         """What leaves for these bytes."""
         if self.finished:
             return b""
+        groove = self.groove
+        if groove is not None and (text := groove.text(data)) is not None:
+            return data if groove.write is None else self._written(groove.write, text)
         events = self._upstream.events
         if events is not None:
             stretch = events.stretch(data)
@@ -102,6 +105,11 @@ class Session:
     def fail(self, error: GatewayError) -> bytes:
         """What leaves when the answer breaks off for a reason outside its bytes (a timeout, a lost connection)."""
         return b"" if self.finished else self._fail(error)
+
+    def _written(self, write: Callable[[bytes], bytes], text: bytes) -> bytes:
+        """What leaves for a text that runs in the groove."""
+        out = write(text) if text else b""
+        return out if self._encoder.failure is None else out + self._broken(self._encoder.failure)
 
     def _groove(self, stretch: Stretch, events: EventReader, gate: bytes) -> Groove | None:
         if self._encoder.verbatim:
