@@ -506,6 +506,25 @@ def test_what_the_lane_takes_wakes_no_deadline_that_rests(loop: str) -> None:
     run(loop, main())
 
 
+def test_what_the_lane_raises_is_raised_as_if_the_sink_had(loop: str) -> None:
+    def closed(data: bytes) -> None:
+        raise RuntimeError(data.decode())  # as a transport of uvloop that is closed
+
+    async def main() -> None:
+        async def script(peer: Peer) -> None:
+            await peer.request()
+            await peer.say(CHUNKED, b"3\r\n<a>\r\n", b"3\r\n<b>\r\n", pause=0.05)
+            await peer.gone()
+
+        async with Hostile(script) as hostile:
+            response = await hostile.ask()
+            response.express(Lane(b"<", b">", b"ab", lambda _, __: False, closed, 99))
+            with pytest.raises(RuntimeError, match="<b>"):
+                await response.pipe(lambda _: None)
+
+    run(loop, main())
+
+
 def test_pausing_at_the_last_byte_does_not_spoil_the_connection(loop: str) -> None:
     async def once(hostile: Hostile) -> None:
         response = await hostile.ask()

@@ -162,7 +162,7 @@ class Cycle:
             self._put(data)
 
     def forwarder(self) -> Callable[[bytes], None] | None:
-        """Writes what is framed in chunks already, without a step in between. A closed transport drops it."""
+        """Writes what is framed in chunks already, without a step in between. A closed transport drops it or raises."""
         return self._protocol.transport.write if self._chunked and not (self._head or self.over) else None
 
     def finish(self) -> None:

@@ -68,10 +68,14 @@ class Connection(asyncio.Protocol):
         return exchange
 
     def data_received(self, data: bytes) -> None:
-        if self._lane is None or not self._lane.take(data):
-            self._read(data)
+        try:
+            taken = self._lane is not None and self._lane.take(data)
+        except Exception as error:  # as in `_read`; the client's transport may be closed, and uvloop's raises then
+            self.end(error)
             return
-        if not self._paused:  # the client may have fallen behind with this very read
+        if not taken:
+            self._read(data)
+        elif not self._paused:  # the client may have fallen behind with this very read
             due = self.loop.time() + self._silence
             self._alarm.due = due if due < self._whole else self._whole
 
