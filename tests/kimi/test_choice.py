@@ -61,6 +61,16 @@ def test_markers_that_nobody_parses_are_told_of_once() -> None:
     assert kinds(other) == []
 
 
+def test_nobody_watches_for_a_second_marker() -> None:
+    state = state_of()
+    state.watch("reasoning", "<|tool")
+    state.watch("content", "a <|tool_call_")
+    state.watch("content", "begin|>")
+    assert "markers_seen" in kinds(state)
+    assert not state.is_watching("content")
+    assert not state.is_watching("reasoning")
+
+
 def test_markers_of_ones_own_are_watched_without_the_usual_gate() -> None:
     state = state_of({"toolTokens": {"callBegin": "[[CALL]]"}})
     state.watch("content", "x [[CALL]]")

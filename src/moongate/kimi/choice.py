@@ -63,8 +63,9 @@ class ChoiceState:
         return found
 
     def is_watching(self, channel: Channel) -> bool:
-        """Did the text of this field end in what may become a marker?"""
-        return bool(self._watches) and channel in self._watches and self._watches[channel].pending
+        """Did the text of this field end in what may become a marker, and does anybody want to know?"""
+        watch = self._watches.get(channel) if self._watches else None
+        return watch is not None and watch.pending and bool(self.answer.tokens)
 
     def watch(self, channel: Channel, text: str) -> None:
         """Markers that nobody parses are told of, once."""
