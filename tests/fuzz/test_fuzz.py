@@ -1,4 +1,4 @@
-"""The fuzzing's short form: as many of the 100 000 runs of `make fuzz` as 40 seconds allow, told at the end.
+"""The fuzzing's short form: as many of the 100 000 runs of `make fuzz` as 20 seconds allow, told at the end.
 
 This file and its neighbour are two so that two workers can share them.
 """
@@ -11,7 +11,7 @@ import pytest
 from tests.fuzz.run import Outcome, by_dice, launch
 from tests.fuzz.targets import TARGETS
 
-RUNS, SECONDS = 100_000, 40
+RUNS, SECONDS = 100_000, 20
 SMALL = 100
 REQUESTS = ("ids", "chat", "messages", "responses", "config")
 
