@@ -58,7 +58,8 @@ def nginx(port: int, provider: int, folder: Path) -> tuple[list[str], dict[str, 
         worker_processes 1; daemon off; pid {folder}/pid; error_log /dev/null;
         events {{ worker_connections 8192; }}
         http {{
-          access_log off; client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
+          access_log off; client_max_body_size 64m; client_body_buffer_size 16m;
+          client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
           fastcgi_temp_path {folder}/f; uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;
           upstream provider {{ server 127.0.0.1:{provider}; keepalive 512; }}
           server {{ listen 127.0.0.1:{port} backlog=4096; keepalive_requests 1000000;

@@ -1,6 +1,6 @@
 """`make bench-growth`: cost against concurrency, history length, chunk size and chunks per read, beside nginx.
 
-python -m bench.growth [--json FILE] [--charts FOLDER]
+python -m bench.growth [--only CURVE ...] [--json FILE] [--charts FOLDER]
 """
 
 from __future__ import annotations
@@ -71,13 +71,15 @@ CURVES = {
 
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--only", nargs="*", default=list(CURVES), choices=list(CURVES))
     options.add_argument("--json", type=Path)
     options.add_argument("--charts", type=Path)
     asked = options.parse_args()
     bench = Bench(["nginx", "moongate"], quick=False)
     drawn: dict[str, Curve] = {}
     try:
-        for key, (title, across, measure) in CURVES.items():
+        for key in asked.only:
+            title, across, measure = CURVES[key]
             lines = {name: measure(bench, name) for name in bench.running}
             print(title)
             for name, points in lines.items():

@@ -1,6 +1,7 @@
 """The load: the same requests for every contender, written raw, read just far enough to count.
 
-`python -m bench.load PORT JSON` runs one job in a process of its own and prints one JSON line with the figures,
+`python -m bench.load PORT JSON` (or `-`: from standard input) runs one job in a process of its own and prints one JSON
+line with the figures,
 so that the driver's CPU time never counts for a contender.
 """
 
@@ -163,4 +164,5 @@ async def run(port: int, job: Job) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(uvloop.run(run(int(sys.argv[1]), Job(**json.loads(sys.argv[2]))))), flush=True)
+    asked = sys.stdin.read() if sys.argv[2] == "-" else sys.argv[2]
+    print(json.dumps(uvloop.run(run(int(sys.argv[1]), Job(**json.loads(asked))))), flush=True)

@@ -78,8 +78,9 @@ def job(contender: Contender, provider: int, row: Row, **more: Any) -> Job:
 
 
 def drive(port: int, work: Job) -> dict[str, Any]:
-    command = [sys.executable, "-m", "bench.load", str(port), json.dumps(asdict(work))]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    command = [sys.executable, "-m", "bench.load", str(port), "-"]  # a long history is too long for an argument
+    told = json.dumps(asdict(work))
+    done = subprocess.run(command, input=told, capture_output=True, text=True, timeout=300, check=False)
     if done.returncode:
         return {"errors": work.requests, "first_error": done.stderr[-300:], "done": 0}
     answer: dict[str, Any] = json.loads(done.stdout)
