@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from moongate.chat.items import Chunk
-from moongate.chat.mould import Candidate, Mould, Template, TemplateChunk, text_place
+from moongate.chat.mould import Candidate, Mould, Template, TemplateChunk, hole_in, text_place
 from moongate.payload import loads
 
 Row = dict[str, Any]
@@ -234,3 +234,10 @@ def test_templates_write_what_the_payload_says() -> None:
             assert made.raw is None
             assert made.encode() == Chunk.of(make(text, number)).encode()
             assert made.payload == make(text, number)
+
+
+def test_a_hole_stands_nowhere_in_the_envelope() -> None:
+    hole = hole_in({})
+    longer = hole_in({"id": hole})
+    assert longer != hole
+    assert longer not in hole

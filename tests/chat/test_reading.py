@@ -180,3 +180,12 @@ def test_close_and_overflow_are_those_of_the_decoder() -> None:
     assert not reader.overflow
     reader.feed(b"data: " + b"x" * 20)
     assert reader.overflow
+
+
+def test_a_stretch_leaves_a_groove() -> None:
+    reader = EventReader(SseDecoder())
+    reader.feed(event("1") + event("2"))
+    assert reader.stretch(event("3")) is not None
+    groove = reader.groove(b"<")
+    assert groove.text(event("4")) == b"4"
+    assert groove.text(event("<")) is None

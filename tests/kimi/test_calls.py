@@ -331,3 +331,11 @@ def test_native_calls_are_remembered_for_markers() -> None:
     calls, _ = calls_of(PARSING)
     calls.whole([call("x", "bash", '{"a": 1}')])
     assert calls.repeats("bash", '{"a":1}')
+
+
+def test_calls_read_from_markers_keep_their_ids_where_nobody_makes_any() -> None:
+    calls, _ = calls_of({"repairOnMismatch": False, **PARSING})
+    assert calls.opened([("bash:4", "bash", "{}"), ("", "time", "{}")]) == [
+        (0, "bash:4", "bash", "{}"),
+        (1, "time_1", "time", "{}"),
+    ]

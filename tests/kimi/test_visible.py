@@ -114,3 +114,10 @@ def test_stray_markup_is_named_once() -> None:
     visible.drop("end", "<end>")
     visible.drop("begin", "<begin>")
     assert visible.take() == [Dropped("<end>", STRAY), Dropped("<begin>", STRAY)]
+
+
+def test_what_was_named_is_known() -> None:
+    visible = Visible("content")
+    visible.drop("a", "<a>")
+    assert visible.knows({"a"})
+    assert not visible.knows({"a", "b"})

@@ -348,3 +348,25 @@ def test_what_runs_in_the_groove_leaves_as_it_would_without_it(encoder: Encoder 
     assert short.feed(texts[0] + texts[1]) == long.feed(texts[0] + texts[1])
     assert short.feed(END + DONE) == long.feed(END + DONE)
     assert short.feed(texts[0]) == b""
+
+
+def test_what_was_too_much_in_the_groove_ends_as_a_failure() -> None:
+    class Brittle(Loud):
+        def writer(self, stretch: Stretch) -> Callable[[bytes], bytes]:
+            def write(text: bytes) -> bytes:
+                self.failure = BadUpstream("too much in all")
+                return b"BROKEN"
+
+            return write
+
+    for by_hand in (False, True):
+        session = grooved(kimi(), Brittle())
+        assert session.groove is not None
+        assert session.groove.write is not None
+        if by_hand:  # as a lane does
+            assert session.groove.write(b"b") == b"BROKEN"
+            assert session.close() == b"."
+        else:
+            assert session.feed(TEXT) == b"BROKEN."
+        assert session.finished
+        assert "too much" in str(session.failure)
