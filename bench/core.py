@@ -216,8 +216,9 @@ def _request_row(name: str, goal: float, request: dict[str, object], base_url: s
     def run() -> None:
         orjson.dumps((made() if cold else transformer).begin(orjson.loads(data)).request)
 
-    count = len(request["messages"])  # type: ignore[arg-type]
-    return Row(name.format(count, len(data) // 1000), goal, 1, run, lambda: orjson.dumps(orjson.loads(data)))
+    messages = request["messages"]
+    assert isinstance(messages, list)
+    return Row(name.format(len(messages), len(data) // 1000), goal, 1, run, lambda: orjson.dumps(orjson.loads(data)))
 
 
 def all_rows() -> list[Row]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from moongate.chat.items import Chunk
-from moongate.chat.mould import Candidate, Mould, Template, TemplateChunk, hole_in, text_place
+from moongate.chat.mould import Candidate, Mould, text_place
 from moongate.payload import loads
 
 Row = dict[str, Any]
@@ -218,26 +218,3 @@ def test_a_bare_mould_has_only_what_every_chunk_has(body: Row, bare: bool) -> No
     found = mould_of(chunk(body), chunk(body))
     assert found is not None
     assert found.bare is bare
-
-
-def test_templates_write_what_the_payload_says() -> None:
-    def call(text: str, number: int) -> Row:
-        return {"created": 0, "tool_calls": [{"index": number, "arguments": text}], "x": None}
-
-    def said(text: str, number: int) -> Row:
-        return {"created": 0, "content": text}
-
-    for make in (call, said):
-        template = Template(make)
-        for text, number in (("a", 0), ('"\n\\', 3), ("é\u2028", 10), ("\ud83d", 123)):
-            made = TemplateChunk(template, text, number)
-            assert made.raw is None
-            assert made.encode() == Chunk.of(make(text, number)).encode()
-            assert made.payload == make(text, number)
-
-
-def test_a_hole_stands_nowhere_in_the_envelope() -> None:
-    hole = hole_in({})
-    longer = hole_in({"id": hole})
-    assert longer != hole
-    assert longer not in hole

@@ -12,7 +12,8 @@ from tests.kimi.answering import CALL, PARSING, begin
 from moongate import Session
 from moongate.chat.accumulate import Accumulator
 from moongate.chat.items import Chunk
-from moongate.chat.mould import Candidate, Mould, TemplateChunk, TextChunk
+from moongate.chat.mould import Candidate, Mould, TextChunk
+from moongate.chat.template import TemplateChunk
 from moongate.kimi.moulded import MouldedChoice
 from moongate.kimi.stream import StreamedChoice
 

@@ -54,6 +54,7 @@ def run(options: argparse.Namespace) -> int:
     demo = _demo() if path is None else None
 
     def read() -> Config:
+        # There is a file or a demo.
         config = read_config(path) if path is not None else demo.config()  # type: ignore[union-attr]
         return overridden(config, options)
 

@@ -122,10 +122,10 @@ class Turn:
 
     async def _whole(self, response: Response, exchange: Exchange) -> None:
         content_type = response.headers.get(b"content-type", b"").decode("latin-1")
-        if content_type.startswith("application/json"):
-            data = await response.read(self._state.limits.answer)
-        else:
-            data = await _read_stream(response, content_type, self._state.limits.answer)
+        limit = self._state.limits.answer
+        # A stream is read as far as the end that it says itself.
+        ended = None if content_type.startswith("application/json") else EndWatch(content_type, limit).feed
+        data = await response.read(limit, ended)
         reply, unchanged = _reply(exchange, data, content_type)
         usage = reply.get("usage")
         self.usage = usage if isinstance(usage, dict) else None
@@ -176,24 +176,6 @@ class Turn:
     def _begun(self) -> None:
         self.started = True
         self.first = perf_counter()
-
-
-async def _read_stream(response: Response, content_type: str, limit: int) -> bytes:
-    """The body, if it is a stream as far as the end that it says itself."""
-    pieces: list[bytes] = []
-    watch, left = EndWatch(content_type, limit), limit
-
-    def collect(data: bytes) -> None:
-        nonlocal left
-        left -= len(data)
-        if left < 0:
-            raise BadUpstream(f"the provider's answer is larger than {limit} bytes", code="too_large")
-        pieces.append(data)
-        if watch.feed(data):
-            response.release()
-
-    await response.pipe(collect)
-    return b"".join(pieces)
 
 
 def _reply(exchange: Exchange, data: bytes, content_type: str) -> tuple[JsonObject, bool]:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 
 from moongate.chat.items import Chunk, LazyChunk
-from moongate.chat.mould import Mould, Template, TemplateChunk, TextChunk, hole_in
+from moongate.chat.mould import Mould, TextChunk
+from moongate.chat.template import Template, TemplateChunk, hole_in
 from moongate.kimi.call import ToldCall, call_object
 from moongate.kimi.choice import Told
 from moongate.kimi.pieces import Text

@@ -21,8 +21,11 @@ class Response(Protocol):
     status: int
     headers: Mapping[bytes, bytes]
 
-    async def read(self, limit: int) -> bytes:
-        """The whole body. Raises BadUpstream if it is cut, malformed or larger than `limit`."""
+    async def read(self, limit: int, ended: Callable[[bytes], bool] | None = None) -> bytes:
+        """The whole body, or as much of it as has come when `ended`, asked about each piece, says that it is enough.
+
+        Raises BadUpstream if it is cut, malformed or larger than `limit`.
+        """
 
     async def pipe(self, sink: Sink) -> None:
         """Call `sink` with the body's bytes as they arrive, from the socket's own callback.

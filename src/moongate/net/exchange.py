@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -45,7 +45,7 @@ class Exchange:
             raise
         return self
 
-    async def read(self, limit: int) -> bytes:
+    async def read(self, limit: int, ended: Callable[[bytes], bool] | None = None) -> bytes:
         if self._over and self._error is None and len(self._held) <= limit and not self._is_coded():
             held, self._held = self._held, b""
             return held  # it came with its head
@@ -58,6 +58,8 @@ class Exchange:
             if left < 0:
                 raise BadUpstream(f"the provider's answer is larger than {limit} bytes", code="too_large")
             pieces.append(data)
+            if ended is not None and ended(data):
+                self.release()
 
         await self.pipe(collect)
         return b"".join(pieces) if len(pieces) != 1 else pieces[0]
