@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from tests.support.canary import guard_process
 
 from moongate.cli.serve import bounds
 from moongate.gateway.config.load import Config, read_config
+from moongate.gateway.cycle import Cycle
+from moongate.gateway.request_reader import Head
 from moongate.gateway.server import serve
 from moongate.gateway.service import Recipe, Service
 
@@ -18,14 +21,13 @@ TASKS = "/soak/tasks"
 
 
 class Counted(Service):
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] != "http" or scope["path"] != TASKS:
-            await super().__call__(scope, receive, send)
-            return
-        count = b"%d" % len(asyncio.all_tasks())
-        head = [(b"content-length", b"%d" % len(count)), (b"connection", b"close")]
-        await send({"type": "http.response.start", "status": 200, "headers": head})
-        await send({"type": "http.response.body", "body": count})
+    def enter(self, head: Head, body: bytes | None, length: int | None, outlet: Cycle) -> Coroutine[Any, Any, None]:
+        return self._count(outlet) if head.path == TASKS else super().enter(head, body, length, outlet)
+
+    async def _count(self, outlet: Cycle) -> None:
+        """Visits run as errands, which asyncio does not list."""
+        count = b"%d" % (len(asyncio.all_tasks()) + len(self.gateway.visits))
+        outlet.respond(200, [(b"content-length", b"%d" % len(count)), (b"connection", b"close")], count)
 
 
 def main(path: Path) -> int:

@@ -10,15 +10,17 @@ import asyncio
 import contextlib
 import re
 import secrets
-from collections.abc import Awaitable, Mapping
-from typing import Final
+from collections.abc import Awaitable, Coroutine, Mapping
+from typing import Any, Final
 
 from moongate.errors import Overloaded
 from moongate.gateway.access_log import FLUSH_SECONDS, AccessLog
+from moongate.gateway.cycle import Cycle
 from moongate.gateway.logged import logged
 from moongate.gateway.metrics import Metrics
-from moongate.gateway.outlet import EXTENSION, AsgiOutlet, Receive, Scope, Send
+from moongate.gateway.outlet import EXTENSION, AsgiOutlet, Outlet, Receive, Scope, Send
 from moongate.gateway.pulse import Pulse
+from moongate.gateway.request_reader import Head
 from moongate.gateway.state import State
 from moongate.gateway.visit import Visit
 
@@ -43,11 +45,25 @@ class Gateway:
         await self.answer(scope, receive, send)
 
     def answer(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        """The same for our own server: a coroutine less between it and the answer."""
+        """The same, a coroutine less."""
         if scope["type"] != "http":
             return _aside(scope, receive, send)
         outlet = scope.get("extensions", {}).get(EXTENSION)
-        return Visit(self, scope, receive, outlet).run() if outlet is not None else self._plain(scope, receive, send)
+        if outlet is None:
+            return self._plain(scope, receive, send)
+        return self._visit(scope, receive, outlet).run()
+
+    def enter(self, head: Head, body: bytes | None, length: int | None, outlet: Cycle) -> Coroutine[Any, Any, None]:
+        """The same for our own server, without the detour of a scope."""
+        return Visit(self, head.method, head.path, head.fields, body, length, outlet.receive, outlet).run()
+
+    def _visit(self, scope: Scope, receive: Receive, outlet: Outlet) -> Visit:
+        # Mounted in another application, the path that is ours begins after the mount point.
+        path = scope["path"].removeprefix(scope.get("root_path", ""))
+        head: dict[bytes, bytes] = dict(scope["headers"])
+        length = head.get(b"content-length", b"")
+        size = int(length) if length.isdigit() else None
+        return Visit(self, scope["method"], path, head, None, size, receive, outlet)
 
     def request_id(self, head: Mapping[bytes, bytes]) -> bytes:
         """The client's own, if it is a decent one without a secret in it, else a new one."""
@@ -99,7 +115,7 @@ class Gateway:
         plain = AsgiOutlet(receive, send)
         pump = asyncio.create_task(plain.pump())
         try:
-            await Visit(self, scope, receive, plain).run()
+            await self._visit(scope, receive, plain).run()
             plain.close()
             await pump
         finally:

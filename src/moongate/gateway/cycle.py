@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, MutableMapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
+from moongate.net.errand import Errand
+
 if TYPE_CHECKING:
     from moongate.gateway.protocol import Protocol
 
@@ -32,7 +34,7 @@ class Cycle:
     paused = False  # the client does not read fast enough
     over = False  # answered in full, or never will be
     gone = False  # the client left
-    task: asyncio.Task[None] | None = None
+    task: Errand | None = None
     _delivered = False  # the application has seen the end of the request's body
     _size = 0  # bytes of it that wait
     _bodiless = False
@@ -200,6 +202,11 @@ class Cycle:
             self._protocol.loop.call_soon(callback)
 
     # the protocol calls what follows
+
+    def ended(self, error: BaseException | None) -> None:
+        """What answers has come to its end, with an error if it did not do so itself."""
+        errand, self.task = self.task, None
+        self._protocol.answered(self, errand, error)
 
     def feed(self, data: bytes, *, last: bool) -> bool:
         """More of the request's body. False: enough for now."""

@@ -37,7 +37,7 @@ def logged(visit: Visit) -> Entry:
         visit.id.decode("ascii"),
         visit.client.name if visit.client is not None else "",
         visit.front.name if is_turn else "",
-        visit.scope["method"],
+        visit.method,
         visit.path if is_turn else clean(visit.path)[:200],
         _asked_model(visit),
         provider,

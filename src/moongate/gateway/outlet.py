@@ -11,6 +11,8 @@ from collections import deque
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Final, Protocol
 
+from moongate.net.errand import Cancellable
+
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -26,8 +28,8 @@ class Outlet(Protocol):
     """One response. `start` once, then `write` until `finish` or `drop`."""
 
     @property
-    def task(self) -> asyncio.Task[None] | None:
-        """The task that answers, if it is known: to ask asyncio for it is a system call."""
+    def task(self) -> Cancellable | None:
+        """What answers, if it is known: to ask asyncio for it is a system call."""
         ...
 
     @property
@@ -63,7 +65,7 @@ class Outlet(Protocol):
 class AsgiOutlet:
     """An Outlet over plain ASGI. `pump` must run beside whoever writes; it ends after `finish` or `drop`."""
 
-    task: asyncio.Task[None] | None = None
+    task: Cancellable | None = None
 
     def __init__(self, receive: Receive, send: Send) -> None:
         self._receive = receive

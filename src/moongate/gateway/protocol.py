@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+from collections.abc import Callable, Coroutine
 from math import inf
 from typing import Any, ClassVar, Final, cast
 
@@ -20,15 +21,22 @@ from moongate.gateway.cycle import STATUS_LINE, Cycle
 from moongate.gateway.mistakes import kind_and_place
 from moongate.gateway.request_reader import Head, Known, RequestReader
 from moongate.net.deadlines import Alarm
+from moongate.net.errand import Errand
 from moongate.payload import dumps
 
 log = logging.getLogger("moongate")
 LINGER: Final = 2.0  # seconds in which a refused client may go on sending before we close
 ASGI: Final = {"version": "3.0", "spec_version": "2.3"}
+MISTAKE: Final = (500, "Internal server error", "server_error")
+GOING_DOWN: Final = (503, "The server is going down", "overloaded_error")
 DEFAULT_BOUNDS: Final = Bounds()
 REFUSAL: Final = (
     b"content-type: application/json\r\nx-request-id: req_%b\r\ncontent-length: %d\r\nconnection: close\r\n\r\n%b"
 )
+
+
+# (head, body if it is whole, length if it is known, outlet): what answers without ASGI in between
+Enter = Callable[[Head, bytes | None, int | None, Cycle], Coroutine[Any, Any, None]]
 
 
 class Protocol(asyncio.Protocol):
@@ -49,6 +57,7 @@ class Protocol(asyncio.Protocol):
     ) -> None:
         self.loop = _loop or asyncio.get_running_loop()
         self._app = config.loaded_app
+        self._enter: Enter | None = getattr(self._app, "enter", None)  # an application of our own needs no scope
         self._state = server_state
         self._app_state = app_state
         self._bounds = bounds
@@ -117,17 +126,31 @@ class Protocol(asyncio.Protocol):
         cycle = self._cycle = Cycle(self, head_only=head.method == "HEAD", persistent=head.modern)
         cycle.keep_alive = head.keep_alive
         cycle.expects_continue = head.expects_continue
+        if reader.complete:
+            self._alarm.due = inf
+        else:
+            self._alarm.set(self.loop.time() + self._bounds.body)
+        if self._enter is None:
+            self._feed(cycle, body)
+            answering = self._run(self._scope_of(head, cycle), cycle)
+        elif reader.complete:
+            cycle.complete = True
+            answering = self._enter(head, body, None, cycle)
+        else:
+            self._feed(cycle, body)
+            answering = self._enter(head, None, reader.length, cycle)
+        cycle.task = errand = Errand(self.loop, answering, cycle.ended)
+        self._state.tasks.add(errand)  # type: ignore[arg-type]
+        errand.begin()
+
+    def _scope_of(self, head: Head, cycle: Cycle) -> dict[str, Any]:
         if head is not self._described:
             self._described, self._scope = head, self._describe(head)
         scope = self._scope.copy()
-        scope["headers"] = reader.headers
+        scope["headers"] = self._reader.headers
         scope["state"] = self._app_state.copy()
         scope["extensions"] = {"moongate.stream": cycle}
-        if not reader.complete:
-            self._alarm.set(self.loop.time() + self._bounds.body)
-        self._feed(cycle, body)
-        cycle.task = self.loop.create_task(self._run(scope, cycle))
-        self._state.tasks.add(cycle.task)
+        return scope
 
     def _describe(self, head: Head) -> dict[str, Any]:
         """The scope of a request with this head, but for what belongs to one request alone."""
@@ -145,31 +168,15 @@ class Protocol(asyncio.Protocol):
             "query_string": head.query,
         }
 
+    async def _run(self, scope: dict[str, Any], cycle: Cycle) -> None:
+        await self._app(scope, cycle.receive, cycle.send)
+
     def _feed(self, cycle: Cycle, body: bytes) -> None:
         if self._reader.complete:
             self._alarm.due = inf
         if not cycle.feed(body, last=self._reader.complete) and self._reading:
             self._reading = False
             self.transport.pause_reading()
-
-    async def _run(self, scope: dict[str, Any], cycle: Cycle) -> None:
-        refusal = (500, "Internal server error", "server_error")
-        try:
-            await self._app(scope, cycle.receive, cycle.send)
-            if not cycle.over:
-                log.error("the application returned before its answer was complete")
-        except asyncio.CancelledError:
-            refusal = (503, "The server is going down", "overloaded_error")
-            raise
-        except Exception as error:  # any application may run here, and its mistake ends its own request only
-            log.error("the application failed: %s", kind_and_place(error))
-        finally:
-            self._state.tasks.discard(cast("asyncio.Task[None]", cycle.task))
-            cycle.task = None
-            if cycle.started:
-                cycle.abort()
-            elif not cycle.over:
-                self._refuse(*refusal)
 
     # what a cycle asks for
 
@@ -187,6 +194,18 @@ class Protocol(asyncio.Protocol):
             Protocol._dated = made
             Protocol._date = b"".join([b"%b: %b\r\n" % pair for pair in made])
         return Protocol._date
+
+    def answered(self, cycle: Cycle, errand: object, error: BaseException | None) -> None:
+        """The application has come to its end, though perhaps not to that of its answer."""
+        self._state.tasks.discard(errand)
+        if isinstance(error, Exception):  # any application may run here, and its mistake ends its own request only
+            log.error("the application failed: %s", kind_and_place(error))
+        elif error is None and not cycle.over:
+            log.error("the application returned before its answer was complete")
+        if cycle.started:
+            cycle.abort()
+        elif not cycle.over:
+            self._refuse(*(GOING_DOWN if isinstance(error, asyncio.CancelledError) else MISTAKE))
 
     def finished(self, cycle: Cycle) -> None:
         """The cycle has written its last byte."""

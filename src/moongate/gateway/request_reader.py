@@ -9,6 +9,7 @@ passed all this is remembered, and the next one like it costs a look into a dict
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote
@@ -30,20 +31,24 @@ CONTINUE: Final = (b"expect", b"100-continue")
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What a request says before its body. Header names are lower-case."""
+    """What a request says before its body. Header names are lower-case.
+
+    `fields` are the headers by name, without the Content-Length, in which requests with this head may differ.
+    """
 
     method: str
     path: str
     raw_path: bytes
     query: bytes
     headers: Headers
+    fields: Mapping[bytes, bytes]
     modern: bool  # HTTP/1.1, else 1.0
     keep_alive: bool
     expects_continue: bool
 
 
 class RequestReader:
-    """`feed` gives the body's bytes; when `head` is set, `headers` are those of this request.
+    """`feed` gives the body's bytes; when `head` is set, `headers` and `length` are those of this request.
 
     Bytes that come after a complete request are not read: they are counted in `surplus`.
     `failure` is a status and a message; a failed reader stays failed.
@@ -61,12 +66,27 @@ class RequestReader:
     def reset(self) -> None:
         """Be ready for the next request. Only after a complete one without surplus."""
         self.head: Head | None = None
-        self.headers: Headers = []
+        self._length: bytes | None = None  # its Content-Length, as it came
+        self._headers: Headers = []
         self.complete = False
         self.begun = False  # part of a request is here
         self._url = self._opening = b""  # the opening begins with the request line
         self._raw = 0  # bytes of a body that the parser does not read
         self._head_size = self._body_size = self._barren = 0
+
+    @property
+    def headers(self) -> Headers:
+        """Those of this request, the Content-Length last."""
+        if self.head is None:
+            return self._headers
+        if self._length is None:
+            return self.head.headers.copy()
+        return [*self.head.headers[:-1], (b"content-length", self._length)]
+
+    @property
+    def length(self) -> int | None:
+        """Of the body, if the head says it."""
+        return None if self._length is None else int(self._length)
 
     def feed(self, data: bytes) -> bytes:
         """Read on. Gives the body bytes that came."""
@@ -90,9 +110,8 @@ class RequestReader:
             return False
         self.begun = True
         self.head = head
-        self.headers = head.headers.copy()
         if length is not None:
-            self.headers[-1] = (b"content-length", length[1])
+            self._length = length[1]
             self._raw = int(length[1])
         self._read_raw(data[end + 4 :])
         return True
@@ -165,21 +184,22 @@ class RequestReader:
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self._head_size += len(name) + len(value) + 4
-        if self._head_size > self._bounds.max_head or len(self.headers) >= self._bounds.max_headers:
+        if self._head_size > self._bounds.max_head or len(self._headers) >= self._bounds.max_headers:
             self._fail(431, "The head of the request is too large")
         elif self.head is None:  # trailers are dropped
-            self.headers.append((name.lower(), value))
+            self._headers.append((name.lower(), value))
 
     def on_headers_complete(self) -> None:
         if self.head is not None or self.failure is not None:
             return
         parser, method, url = self._parser, self._parser.get_method(), self._url
         modern = parser.get_http_version() == "1.1"
-        fault = fault_of(self._opening, method, url, self.headers, modern=modern)
+        headers = self._headers
+        fault = fault_of(self._opening, method, url, headers, modern=modern)
         if fault:
             self._fail(400, fault)
             return
-        framing = dict(self.headers)
+        framing = dict(headers)
         keep_alive = modern and parser.should_keep_alive()
         if parser.should_upgrade():
             # No protocol is switched to: the wish is ignored, and the connection not used again.
@@ -188,7 +208,8 @@ class RequestReader:
                 self._fail(400, "A request for an upgrade must have a Content-Length")
             self._raw = int(framing.get(b"content-length", b"0"))
         # The length comes last, where that of the next request like this one can take its place.
-        self.headers.sort(key=_is_length)
+        headers.sort(key=_is_length)
+        self._length = framing.pop(b"content-length", None)
         raw_path, _, query = url.partition(b"?")
         path = raw_path.decode("ascii")
         self.head = Head(
@@ -196,10 +217,11 @@ class RequestReader:
             unquote(path) if "%" in path else path,
             raw_path,
             query,
-            self.headers.copy(),
+            headers,
+            framing,
             modern,
             keep_alive,
-            modern and CONTINUE in self.headers,
+            modern and CONTINUE in headers,
         )
 
     def on_body(self, data: bytes) -> None:

@@ -166,10 +166,10 @@ class Server(uvicorn.Server):
             server.close()
         for sock in sockets or []:
             sock.close()
-        tasks = list(self.server_state.tasks)
-        for task in tasks:
+        for task in list(self.server_state.tasks):
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        while self.server_state.tasks:
+            await asyncio.sleep(0.001)
         for connection in list(self.server_state.connections):
             connection.shutdown()
         end = asyncio.get_running_loop().time() + FLUSH_SECONDS

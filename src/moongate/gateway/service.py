@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from moongate.errors import ConfigError
 from moongate.gateway.access_log import AccessLog, standard_output, style_for
 from moongate.gateway.app import Gateway
 from moongate.gateway.config.load import Config
 from moongate.gateway.config.settings import ClientKey
+from moongate.gateway.cycle import Cycle
 from moongate.gateway.metrics import Metrics
 from moongate.gateway.outlet import Receive, Scope, Send
+from moongate.gateway.request_reader import Head
 from moongate.gateway.slots import Slots
 from moongate.gateway.state import State
 
@@ -52,6 +54,10 @@ class Service:
         if scope["type"] == "lifespan" and self.gateway.state.config.settings.watch:
             self._watch()
         return self.gateway.answer(scope, receive, send)
+
+    def enter(self, head: Head, body: bytes | None, length: int | None, outlet: Cycle) -> Coroutine[Any, Any, None]:
+        """The way in for our own server."""
+        return self.gateway.enter(head, body, length, outlet)
 
     async def drain(self, seconds: float) -> None:
         await self.gateway.drain(seconds)

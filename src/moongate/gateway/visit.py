@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from moongate.chat.contracts import Dialect
@@ -13,10 +14,11 @@ from moongate.errors import GatewayError, MethodNotAllowed, NotFound, Overloaded
 from moongate.gateway.auth import Client
 from moongate.gateway.fronts import FRONTS
 from moongate.gateway.mistakes import told
-from moongate.gateway.outlet import Copying, HeaderList, Outlet, Receive, Scope
+from moongate.gateway.outlet import Copying, HeaderList, Outlet, Receive
 from moongate.gateway.pages import COSTLY_PAGES, OPEN_PAGES, PAGES, Ask, Page, one_model
 from moongate.gateway.refusals import clamped, should_retry
 from moongate.gateway.turn import JSON_TYPE, STREAM_HEAD, Turn
+from moongate.net.errand import Cancellable
 from moongate.payload import dumps
 
 if TYPE_CHECKING:
@@ -29,6 +31,9 @@ class Visit:
     """One HTTP request, of whatever kind."""
 
     __slots__ = (
+        "_body",
+        "_length",
+        "_receive",
         "_stop",
         "_task",
         "asked",
@@ -40,25 +45,36 @@ class Visit:
         "head",
         "id",
         "left",
+        "method",
         "outlet",
         "path",
-        "receive",
-        "scope",
         "state",
         "status",
         "turn",
     )
 
-    def __init__(self, gateway: Gateway, scope: Scope, receive: Receive, outlet: Outlet) -> None:
+    def __init__(
+        self,
+        gateway: Gateway,
+        method: str,
+        path: str,
+        head: Mapping[bytes, bytes],
+        body: bytes | None,
+        length: int | None,
+        receive: Receive,
+        outlet: Outlet,
+    ) -> None:
+        """If `body` is None it must be received; `length` is then what the head says of it, if it says so."""
         self.gateway = gateway
-        self.state = gateway.state
-        self.scope = scope
-        # Mounted in another application, the path that is ours begins after the mount point.
-        self.path: str = scope["path"].removeprefix(scope["root_path"]) if scope.get("root_path") else scope["path"]
-        self.receive = receive
-        self.outlet = outlet = Copying(outlet) if self.state.log_bodies else outlet
-        self.head: dict[bytes, bytes] = dict(scope["headers"])
-        self.id = gateway.request_id(self.head)
+        self.state = state = gateway.state
+        self.method = method
+        self.path = path
+        self.head = head
+        self._body = body
+        self._length = length
+        self._receive = receive
+        self.outlet = outlet = Copying(outlet) if state.log_bodies else outlet
+        self.id = gateway.request_id(head)
         self.began = time.perf_counter()  # the loop's clock is coarse
         self.front: Dialect = CHAT
         self.client: Client | None = None
@@ -68,10 +84,11 @@ class Visit:
         self.asked = b""
         self.left = False
         self._stop: GatewayError | None = None
-        self._task = outlet.task or asyncio.current_task()
+        self._task: Cancellable | None = None
 
     async def run(self) -> None:
         """Answer. Raises nothing but cancellation by the server."""
+        self._task = self.outlet.task or asyncio.current_task()
         self.gateway.visits.add(self)
         try:
             await self._answer()
@@ -91,7 +108,7 @@ class Visit:
             self._task.cancel()
 
     async def _answer(self) -> None:
-        path, method = self.path, self.scope["method"]
+        path, method = self.path, self.method
         front = FRONTS.get(path)
         if front is not None:
             self.front = front
@@ -116,7 +133,7 @@ class Visit:
             return
         self._enter(self.client)
         try:
-            body = await self._body()
+            body = self._within_limit(self._body if self._body is not None else await self._whole_body())
             self._take_place()
             try:
                 self._page(page, method, body)
@@ -128,7 +145,8 @@ class Visit:
     async def _converse(self, front: Dialect, client: Client) -> None:
         self._enter(client)
         try:
-            self.asked = body = await self._body()
+            body = self._within_limit(self._body if self._body is not None else await self._whole_body())
+            self.asked = body
             self._take_place()
             try:
                 self.outlet.on_disconnect(self._leave)
@@ -164,26 +182,26 @@ class Visit:
         self.status = status
         self._respond(status, headers, b"" if method == "HEAD" else data, len(data))
 
-    async def _body(self) -> bytes:
+    async def _whole_body(self) -> bytes:
         limit = self.state.limits.request_body
-        length = self.head.get(b"content-length")
-        if length is not None and (not length.isdigit() or int(length) > limit):
+        if self._length is not None and self._length > limit:
             raise TooLarge(f"The body is larger than {limit} bytes", code="too_large")
-        message = await self.receive()
-        data: bytes = message.get("body", b"")
-        if message.get("more_body"):
-            pieces, size = [data], len(data)
-            while message.get("more_body") and size <= limit:
-                message = await self.receive()
-                pieces.append(message.get("body", b""))
-                size += len(pieces[-1])
-            data = b"".join(pieces)
-        if len(data) > limit:
+        pieces, size, more = [], 0, True
+        while more and size <= limit:
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                self.left = True
+                raise asyncio.CancelledError
+            pieces.append(message.get("body", b""))
+            size += len(pieces[-1])
+            more = message.get("more_body", False)
+        return b"".join(pieces)
+
+    def _within_limit(self, body: bytes) -> bytes:
+        limit = self.state.limits.request_body
+        if len(body) > limit:
             raise TooLarge(f"The body is larger than {limit} bytes", code="too_large")
-        if message["type"] == "http.disconnect":
-            self.left = True
-            raise asyncio.CancelledError
-        return data
+        return body
 
     def _leave(self) -> None:
         self.left = True
@@ -228,9 +246,9 @@ class Visit:
         if error.retry_after is not None:
             headers.append((b"retry-after", b"%d" % clamped(error.retry_after)))
         if isinstance(error, MethodNotAllowed):
-            headers.append((b"allow", b"GET, HEAD" if self.scope["method"] == "POST" else b"POST"))
+            headers.append((b"allow", b"GET, HEAD" if self.method == "POST" else b"POST"))
         data = dumps(self.front.error(error))
-        self._respond(shown.status, headers, b"" if self.scope["method"] == "HEAD" else data, len(data))
+        self._respond(shown.status, headers, b"" if self.method == "HEAD" else data, len(data))
 
     def _cleaned(self, error: GatewayError) -> GatewayError:
         """The error without secrets: a provider may have quoted our key."""

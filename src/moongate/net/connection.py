@@ -87,7 +87,8 @@ class Connection(asyncio.Protocol):
             self._transport.abort()
             return
         body = reader.feed(data)
-        if not exchange.status and reader.status:
+        begins = not exchange.status and reader.status
+        if begins:
             if self._transport.get_write_buffer_size():
                 reader.reusable = False  # it answered before it had the whole question
             exchange.begin(reader.status, reader.headers)
@@ -108,6 +109,8 @@ class Connection(asyncio.Protocol):
             self.end(None, reusable=reader.reusable)
         elif reader.failure is not None:
             self.end(reader.failure)
+        elif begins:
+            exchange.wake()
         elif exchange.lane is not None and reader.is_between(data):
             self._lane = exchange.lane
 
@@ -135,6 +138,7 @@ class Connection(asyncio.Protocol):
             self._used = True
             exchange.end(error)
             self._on_free(self, reusable)
+            exchange.wake()
 
     def pause(self, exchange: Exchange) -> None:
         if exchange is self._exchange and not self._paused:

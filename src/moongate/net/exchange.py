@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from moongate.errors import BadUpstream
 from moongate.net.contract import Sink
 from moongate.net.deadlines import Deadlines
+from moongate.net.errand import Waiter
 from moongate.net.lane import Lane
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Exchange:
     lane: Lane | None = None
     _sink: Sink | None = None
     _held = b""
-    _waiter: asyncio.Future[None] | None = None  # for the head, then for the end
+    _waiter: Waiter | None = None  # for the head, then for the end
     _error: Exception | None = None
     _over = False  # nothing more will come
 
@@ -84,7 +84,7 @@ class Exchange:
 
     async def _wait(self) -> None:
         if not self._over:
-            self._waiter = self._connection.loop.create_future()
+            self._waiter = Waiter(loop=self._connection.loop)
             await self._waiter
         if self._error is not None:
             raise self._error
@@ -103,7 +103,8 @@ class Exchange:
             self._sink, self.lane = _refuse, None
             self.resume()
             self._connection.rest(GRACE)
-            self._wake()
+            # Not at once: whoever releases is in the midst of reading.
+            self._connection.loop.call_soon(self.wake)
 
     def close(self) -> None:
         if not self._over:
@@ -114,7 +115,6 @@ class Exchange:
     def begin(self, status: int, headers: Mapping[bytes, bytes]) -> None:
         self.status = status
         self.headers = headers
-        self._wake()
 
     def feed(self, data: bytes) -> None:
         if self._sink is not None:
@@ -128,11 +128,11 @@ class Exchange:
         self._over = True
         if self._sink is not _refuse:
             self._error = error
-        self._wake()
 
-    def _wake(self) -> None:
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
+    def wake(self) -> None:
+        """Whoever waits goes on at once: the last thing that a callback does."""
+        if self._waiter is not None:
+            self._waiter.wake()
 
 
 def _refuse(_: bytes) -> None:

@@ -1,0 +1,128 @@
+"""A coroutine that begins at once, and goes on in the very callback that brings what it waits for.
+
+A task of asyncio's needs a turn of the event loop for its beginning and for every wait: system calls, objects and
+time that a request which waits once for its provider can do without. Everything else is as in a task: what an errand
+runs may use timeouts, sleep, and be cancelled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio.tasks import _enter_task, _leave_task
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol
+
+
+class Cancellable(Protocol):
+    """What tasks and errands have in common."""
+
+    def cancel(self) -> bool: ...
+
+    def uncancel(self) -> int: ...
+
+
+class Waiter(asyncio.Future[None]):
+    """A future whose `wake` lets an errand go on before it returns. A task goes on in its turn."""
+
+    on_wake: Callable[[], None] | None = None
+
+    def wake(self) -> None:
+        """What is waited for has come. Call it last: the errand may do anything."""
+        if not self.done():
+            self.set_result(None)
+            if self.on_wake is not None:
+                self.on_wake()
+
+
+class Errand:
+    """Runs a coroutine; `begin` it once. `ended` is told what it raised, None if nothing, from where it ended."""
+
+    __slots__ = ("_cancelling", "_coroutine", "_doomed", "_ended", "_loop", "_over", "_waits_for")
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        coroutine: Coroutine[Any, Any, None],
+        ended: Callable[[BaseException | None], None],
+    ) -> None:
+        self._loop = loop
+        self._coroutine = coroutine
+        self._ended = ended
+        self._waits_for: asyncio.Future[Any] | None = None
+        self._cancelling = 0
+        self._doomed = False  # to be cancelled with its next step
+        self._over = False
+
+    def begin(self) -> None:
+        """Run until it waits for something. Also the way it goes on afterwards."""
+        try:
+            _enter_task(self._loop, self)  # type: ignore[arg-type]
+        except RuntimeError:  # a task is running: when it has had its turn
+            self._loop.call_soon(self.begin)
+            return
+        self._waits_for = None
+        doomed, self._doomed = self._doomed, False
+        try:
+            awaited = self._coroutine.throw(asyncio.CancelledError()) if doomed else self._coroutine.send(None)
+        except StopIteration:
+            self._end(None)
+        except (Exception, asyncio.CancelledError) as error:
+            self._end(error)
+        else:
+            self._wait(awaited)
+        finally:
+            _leave_task(self._loop, self)  # type: ignore[arg-type]
+
+    def cancel(self) -> bool:
+        """End what it waits for with CancelledError, in a later turn of the loop. False: it is over."""
+        if self._over:
+            return False
+        self._cancelling += 1
+        if self._waits_for is None:
+            self._doomed = True
+        else:
+            self._stop_waiting(self._waits_for)
+        return True
+
+    def uncancel(self) -> int:
+        self._cancelling = max(0, self._cancelling - 1)
+        return self._cancelling
+
+    def cancelling(self) -> int:
+        return self._cancelling
+
+    def done(self) -> bool:
+        return self._over
+
+    def _end(self, error: BaseException | None) -> None:
+        self._over = True
+        self._ended(error)
+
+    def _wait(self, awaited: Any) -> None:
+        if awaited is None:  # one turn of the loop
+            awaited = self._loop.create_future()
+            self._loop.call_soon(_settle, awaited)
+        else:
+            awaited._asyncio_future_blocking = False  # as a task takes it
+        self._waits_for = awaited
+        if isinstance(awaited, Waiter):
+            awaited.on_wake = self.begin
+        else:
+            awaited.add_done_callback(self._woken)
+        if self._doomed:
+            self._doomed = False
+            self._stop_waiting(awaited)
+
+    def _stop_waiting(self, awaited: asyncio.Future[Any]) -> None:
+        if not awaited.cancel():
+            self._doomed = True  # it has come: the next step is on its way
+        elif isinstance(awaited, Waiter):
+            self._loop.call_soon(self.begin)
+
+    def _woken(self, _: asyncio.Future[Any]) -> None:
+        self.begin()
+
+
+def _settle(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
