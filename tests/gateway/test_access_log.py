@@ -9,7 +9,7 @@ from moongate.gateway.access_log import MAX_WAITING, AccessLog, Entry, json_line
 
 ENTRY = Entry(
     when=1_700_000_000.25,
-    id="req_1",
+    id=b"req_1",
     client="laptop",
     front="chat",
     method="POST",
@@ -87,9 +87,9 @@ def test_lines_come_out_in_order() -> None:
     reading, writing = os.pipe()
     log = AccessLog(writing, style="json")
     for number in range(3):
-        log.add(ENTRY._replace(id=str(number)))
+        log.add(ENTRY._replace(id=b"%d" % number))
     log.flush()
-    log.add(ENTRY._replace(id="3"))
+    log.add(ENTRY._replace(id=b"3"))
     log.close()
     os.close(writing)
     with os.fdopen(reading, "rb") as file:

@@ -27,7 +27,7 @@ class Counted(Service):
     async def _count(self, outlet: Cycle) -> None:
         """Visits run as errands, which asyncio does not list."""
         count = b"%d" % (len(asyncio.all_tasks()) + len(self.gateway.visits))
-        outlet.respond(200, [(b"content-length", b"%d" % len(count)), (b"connection", b"close")], count)
+        outlet.respond(200, [(b"connection", b"close")], count)
 
 
 def main(path: Path) -> int:

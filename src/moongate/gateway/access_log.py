@@ -20,13 +20,14 @@ from moongate.payload import dumps
 
 MAX_WAITING: Final = 20_000  # lines
 FLUSH_SECONDS: Final = 0.5
+ABOUT: Final = ("client", "front", "method", "path", "asked", "provider", "model", "status", "stream")
 
 
 class Entry(NamedTuple):
     """What one line says. Times are in seconds; `notes` counts repairs by kind."""
 
     when: float
-    id: str
+    id: bytes
     client: str
     front: str
     method: str
@@ -109,29 +110,26 @@ def standard_output() -> int:
 
 
 def json_line(entry: Entry, colour: bool = False) -> bytes:  # noqa: ARG001 (the same form as text_line)
-    line: dict[str, Any] = {
-        "time": _stamp(entry.when),
-        "id": entry.id,
-        "client": entry.client,
-        "front": entry.front,
-        "method": entry.method,
-        "path": entry.path,
-        "asked": entry.asked,
-        "provider": entry.provider,
-        "model": entry.model,
-        "status": entry.status,
-        "stream": entry.streamed,
-        "first_byte_ms": None if entry.first_byte is None else round(entry.first_byte * 1e3, 1),
-        "duration_ms": round(entry.duration * 1e3, 1),
-        "attempts": entry.attempts,
-        **_tokens(entry.usage),
-        "notes": entry.notes,
-    }
-    if entry.error:
-        line["error"] = entry.error
-    if entry.bodies is not None:
-        line["request"], line["answer"] = entry.bodies
-    return dumps(line) + b"\n"
+    when, id_, *about, first, duration, usage, notes, attempts, error, bodies = entry
+    rest: dict[str, Any] = {"attempts": attempts, **_tokens(usage), "notes": notes}
+    if error:
+        rest["error"] = error
+    if bodies is not None:
+        rest["request"], rest["answer"] = bodies
+    return b'{"time":"%b","id":"%b",%b,"first_byte_ms":%b,"duration_ms":%.1f,%b\n' % (
+        _stamp(when).encode(),
+        id_,
+        _about(*about),
+        b"null" if first is None else b"%.1f" % (first * 1e3),
+        duration * 1e3,
+        dumps(rest)[1:],
+    )
+
+
+@lru_cache(maxsize=1024)
+def _about(*values: object) -> bytes:
+    """What most requests of a client have in common."""
+    return dumps(dict(zip(ABOUT, values, strict=True)))[1:-1]
 
 
 def text_line(entry: Entry, colour: bool = False) -> bytes:
@@ -149,7 +147,7 @@ def text_line(entry: Entry, colour: bool = False) -> bytes:
     parts.extend(f"{kind} x{count}" for kind, count in entry.notes.items())
     if entry.attempts > 1:
         parts.append(f"{entry.attempts} attempts")
-    parts += [entry.id, entry.error] if entry.error else [entry.id]
+    parts += [entry.id.decode(), entry.error] if entry.error else [entry.id.decode()]
     line = "  ".join([_stamp(entry.when)[11:19], status, *(_shown(" ".join(each.split())) for each in parts)])
     if entry.bodies is not None:
         asked, answered = ("\n".join(map(_shown, body.split("\n"))) for body in entry.bodies)

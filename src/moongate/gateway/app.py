@@ -112,7 +112,7 @@ class Gateway:
 
     async def _plain(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Under any other server."""
-        plain = AsgiOutlet(receive, send)
+        plain = AsgiOutlet(receive, send, bodiless=scope["method"] == "HEAD")
         pump = asyncio.create_task(plain.pump())
         try:
             await self._visit(scope, receive, plain).run()

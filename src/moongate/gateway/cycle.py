@@ -100,35 +100,39 @@ class Cycle:
 
     def start(self, status: int, headers: HeaderList) -> None:
         """Begin the answer. Without a Content-Length among the headers the body is sent in chunks."""
-        if not self.over:
-            self._head = self._begin(status, headers)
-            # The first bytes of the body mostly follow at once: one write is cheaper than two.
-            self._protocol.loop.call_soon(self._flush)
-
-    def respond(self, status: int, headers: HeaderList, data: bytes) -> None:
-        """The whole answer in one write: `start`, `write` and `finish`."""
-        if not self.over:
-            self._head = self._begin(status, headers)
-            if data:
-                self.write(data)
-            self.finish()
-
-    def _begin(self, status: int, headers: HeaderList) -> bytes:
-        """The head of the answer."""
-        if self.started:
-            raise RuntimeError("the answer has begun already")
-        self.started = True
-        lines = [STATUS_LINE[status], self._protocol.date()]
+        if self.over:
+            return
+        headers, framing = tuple(headers), b""
         for name, value in headers:
             if name == b"content-length":
                 self._sized = True
                 self._left = int(value)
-            lines.append(b"%b: %b\r\n" % (name, value))
         if status in (204, 304):
             self._bodiless = True
         elif not self._sized and self._persistent:
             self._chunked = True
-            lines.append(b"transfer-encoding: chunked\r\n")
+            framing = b"transfer-encoding: chunked\r\n"
+        self._head = self._opening(status, headers, framing)
+        # The first bytes of the body mostly follow at once: one write is cheaper than two.
+        self._protocol.loop.call_soon(self._flush)
+
+    def respond(self, status: int, headers: HeaderList, data: bytes) -> None:
+        """The whole answer in one write; its Content-Length is added."""
+        if self.over:
+            return
+        head = self._opening(status, headers, b"content-length: %d\r\n" % len(data))
+        self._protocol.transport.write(head if self._bodiless else head + data)
+        self._end()
+        self._protocol.finished(self)
+
+    def _opening(self, status: int, headers: HeaderList, framing: bytes) -> bytes:
+        """The head of the answer; `framing` is a line of it, or nothing."""
+        if self.started:
+            raise RuntimeError("the answer has begun already")
+        self.started = True
+        lines = [STATUS_LINE[status], self._protocol.date(), *[b"%b: %b\r\n" % pair for pair in headers]]
+        if framing:
+            lines.append(framing)
         if not self.complete:
             self.keep_alive = False  # the rest of the request will not be read
         if not self.keep_alive:

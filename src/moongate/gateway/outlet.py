@@ -40,7 +40,7 @@ class Outlet(Protocol):
     def start(self, status: int, headers: HeaderList) -> None: ...
 
     def respond(self, status: int, headers: HeaderList, data: bytes) -> None:
-        """`start`, `write` and `finish` in one."""
+        """The whole answer; its Content-Length is added."""
         ...
 
     def write(self, data: bytes) -> None: ...
@@ -67,7 +67,8 @@ class AsgiOutlet:
 
     task: Cancellable | None = None
 
-    def __init__(self, receive: Receive, send: Send) -> None:
+    def __init__(self, receive: Receive, send: Send, *, bodiless: bool = False) -> None:
+        self._bodiless = bodiless  # the answer to HEAD
         self._receive = receive
         self._send = send
         self._queue: deque[Message] = deque()
@@ -84,8 +85,9 @@ class AsgiOutlet:
         self._put({"type": "http.response.start", "status": status, "headers": headers})
 
     def respond(self, status: int, headers: HeaderList, data: bytes) -> None:
-        self.start(status, headers)
-        self.write(data)
+        self.start(status, [*headers, (b"content-length", b"%d" % len(data))])
+        if not self._bodiless:
+            self.write(data)
         self.finish()
 
     def write(self, data: bytes) -> None:

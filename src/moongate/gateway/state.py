@@ -14,7 +14,8 @@ from moongate.gateway.auth import Doorkeeper
 from moongate.gateway.config.load import Config, Source
 from moongate.gateway.config.settings import ClientKey
 from moongate.gateway.health import Health, KeyRing
-from moongate.gateway.metrics import Metrics, Times
+from moongate.gateway.meter import Meter
+from moongate.gateway.metrics import Metrics
 from moongate.gateway.redaction import Redactor
 from moongate.gateway.routing import Route, Routes
 from moongate.gateway.visitors import Visitors
@@ -36,53 +37,7 @@ FORWARDED: Final = frozenset(
         b"x-title",
     }
 )
-MAX_KINDS: Final = 64  # kinds of repairs that are counted by name: a transformer of one's own may invent any number
 NEVER_FORWARDED: Final = frozenset({b"authorization", b"x-api-key", b"cookie", b"proxy-authorization", b"host"})
-
-
-class Meter:
-    """The counters of one target seen from one front."""
-
-    __slots__ = (
-        "_front",
-        "_metrics",
-        "_repairs",
-        "_requests",
-        "_target",
-        "cached",
-        "duration",
-        "first",
-        "read",
-        "written",
-    )
-
-    def __init__(self, metrics: Metrics, provider: str, model: str, front: str) -> None:
-        self._metrics = metrics
-        self._target = {"model": model, "provider": provider}
-        self._front = front
-        self._requests: dict[int, int] = {}
-        self._repairs: dict[str, int] = {}
-        self.first: Times = metrics.times("moongate_first_byte_seconds", **self._target, front=front)
-        self.duration: Times = metrics.times("moongate_duration_seconds", **self._target, front=front)
-        self.read = metrics.counter("moongate_tokens_total", **self._target, kind="input")
-        self.cached = metrics.counter("moongate_tokens_total", **self._target, kind="cached")
-        self.written = metrics.counter("moongate_tokens_total", **self._target, kind="output")
-
-    def repairs(self, kind: str, times: int) -> None:
-        slot = self._repairs.get(kind)
-        if slot is None:
-            if len(self._repairs) >= MAX_KINDS:
-                kind = "other"
-            slot = self._repairs[kind] = self._metrics.counter("moongate_repairs_total", kind=kind, **self._target)
-        self._metrics.values[slot] += times
-
-    def request(self, status: int) -> None:
-        slot = self._requests.get(status)
-        if slot is None:
-            slot = self._requests[status] = self._metrics.counter(
-                "moongate_requests_total", **self._target, front=self._front, status=str(status)
-            )
-        self._metrics.values[slot] += 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -134,8 +134,7 @@ class Turn:
         elif not unchanged:
             data = dumps(reply)
         self._begun()
-        headers = [JSON_TYPE, (b"x-request-id", self._request_id), (b"content-length", b"%d" % len(data))]
-        self._outlet.respond(200, headers, data)
+        self._outlet.respond(200, [JSON_TYPE, (b"x-request-id", self._request_id)], data)
 
     async def _stream(self, response: Response, exchange: Exchange, attempt: Try) -> None:
         content_type = response.headers.get(b"content-type", b"").decode("latin-1")

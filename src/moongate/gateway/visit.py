@@ -44,6 +44,7 @@ class Visit:
         "gateway",
         "head",
         "id",
+        "is_turn",
         "left",
         "method",
         "outlet",
@@ -77,6 +78,7 @@ class Visit:
         self.id = gateway.request_id(head)
         self.began = time.perf_counter()  # the loop's clock is coarse
         self.front: Dialect = CHAT
+        self.is_turn = path in FRONTS
         self.client: Client | None = None
         self.turn: Turn | None = None
         self.status = 200
@@ -180,7 +182,7 @@ class Visit:
     def _page(self, page: Page, method: str, body: bytes) -> None:
         status, headers, data = page(Ask(self.gateway, method, self.head, body))
         self.status = status
-        self._respond(status, headers, b"" if method == "HEAD" else data, len(data))
+        self._respond(status, headers, data)
 
     async def _whole_body(self) -> bytes:
         limit = self.state.limits.request_body
@@ -240,15 +242,14 @@ class Visit:
         self.status, self.error = shown.status, str(error)
         streamed = turn.failed_stream(error) if turn is not None else None
         if streamed is not None:
-            self._respond(200, [*STREAM_HEAD], streamed, len(streamed))
+            self._respond(200, [*STREAM_HEAD], streamed)
             return
         headers = [JSON_TYPE, (b"x-should-retry", b"true" if should_retry(error) else b"false")]
         if error.retry_after is not None:
             headers.append((b"retry-after", b"%d" % clamped(error.retry_after)))
         if isinstance(error, MethodNotAllowed):
             headers.append((b"allow", b"GET, HEAD" if self.method == "POST" else b"POST"))
-        data = dumps(self.front.error(error))
-        self._respond(shown.status, headers, b"" if self.method == "HEAD" else data, len(data))
+        self._respond(shown.status, headers, dumps(self.front.error(error)))
 
     def _cleaned(self, error: GatewayError) -> GatewayError:
         """The error without secrets: a provider may have quoted our key."""
@@ -258,6 +259,5 @@ class Visit:
         error.args = (clean(str(error)),)
         return error
 
-    def _respond(self, status: int, headers: HeaderList, data: bytes, length: int) -> None:
-        headers = [*headers, (b"x-request-id", self.id), (b"content-length", b"%d" % length)]
-        self.outlet.respond(status, headers, data)
+    def _respond(self, status: int, headers: HeaderList, data: bytes) -> None:
+        self.outlet.respond(status, [*headers, (b"x-request-id", self.id)], data)

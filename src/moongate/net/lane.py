@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 Forward = Callable[[bytes], None]
+MOST_OPENINGS: Final = 512  # sizes of reads that are remembered
 
 
 class Lane:
@@ -16,7 +18,7 @@ class Lane:
     """
 
     __slots__ = (
-        *("_accepts", "_bare", "_begin", "_end", "_forward", "_least", "_most", "_ordinary", "_prefix", "_suffix"),
+        *("_accepts", "_bare", "_end", "_forward", "_least", "_most", "_openings", "_ordinary", "_prefix", "_suffix"),
         "taken",
     )
 
@@ -35,7 +37,7 @@ class Lane:
         self._ordinary = ordinary
         self._accepts = accepts
         self._forward = forward
-        self._begin = len(prefix)
+        self._openings: dict[int, bytes] = {}  # by the size of a read: how it begins, framing and prefix
         self._end = -len(self._suffix)
         self._least = len(prefix) + len(self._suffix)
         self._most = limit
@@ -44,16 +46,28 @@ class Lane:
 
     def take(self, data: bytes) -> bool:
         """True: it was forwarded. Only for a read that begins where an HTTP chunk begins."""
-        start = data.find(b"\n") + 1
-        if not (data.startswith(self._prefix, start) and data.endswith(self._suffix)):
+        opening = self._openings.get(len(data))
+        if opening is None or not data.startswith(opening):
+            opening = self._learn(data)
+        if not opening or not data.endswith(self._suffix):
             return False
-        size = len(data) - start
-        if not self._least <= size <= self._most or data[:start].lower() != b"%x\r\n" % (size - 2):
-            return False
-        text = data[start + self._begin : self._end]
+        text = data[len(opening) : self._end]
         others = text.translate(None, self._ordinary)
         if others and not self._accepts(text, others):
             return False
         self._forward(text if self._bare else data)
         self.taken = True
         return True
+
+    def _learn(self, data: bytes) -> bytes:
+        """How this read begins, if it may be one that fits: such reads of one size all begin alike."""
+        start = data.find(b"\n") + 1
+        size = len(data) - start
+        if not (self._least <= size <= self._most and data.startswith(self._prefix, start)):
+            return b""
+        if data[:start].lower() != b"%x\r\n" % (size - 2):
+            return b""
+        if len(self._openings) >= MOST_OPENINGS:
+            self._openings.clear()
+        opening = self._openings[len(data)] = data[: start + len(self._prefix)]
+        return opening
