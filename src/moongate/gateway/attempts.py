@@ -45,27 +45,27 @@ class Lane:
 class Try:
     """One attempt. `good()` once the provider has begun to answer well."""
 
-    __slots__ = ("_lane", "_settled", "deadlines", "index", "key", "number")
+    __slots__ = ("_lane", "deadlines", "index", "key", "number", "settled")
 
     def __init__(self, lane: Lane, index: int, number: int, key: Key, deadlines: Deadlines) -> None:
         self._lane = lane
-        self._settled = False
+        self.settled = False
         self.index = index  # of the target among those of the route
         self.number = number  # 1 is the first attempt of the request
         self.key = key
         self.deadlines = deadlines
 
     def good(self) -> None:
-        if not self._settled:
-            self._settled = True
+        if not self.settled:
+            self.settled = True
             self._lane.health.succeeded(monotonic())
             self._lane.tried("ok")
 
     def bad(self, error: GatewayError) -> None:
         """An error. An answer that refuses says that the target is well, an error of our own says nothing about it."""
-        if self._settled:
+        if self.settled:
             return
-        self._settled = True
+        self.settled = True
         if not isinstance(error, BadUpstream):
             self._lane.health.abandoned()
             return
@@ -77,10 +77,9 @@ class Try:
 
     def dropped(self) -> None:
         """Cancelled: nothing was learned."""
-        if not self._settled:
-            self._settled = True
-            self._lane.health.abandoned()
-            self._lane.tried("client_left")
+        self.settled = True
+        self._lane.health.abandoned()
+        self._lane.tried("client_left")
 
 
 Call = Callable[[Try], Awaitable[None]]
@@ -98,7 +97,7 @@ class Attempts:
         """Call until it works. `call` raises only what happened before the client got a byte."""
         now = monotonic()
         order = (0,) if len(lanes) == 1 else _order(lanes, now)
-        error = await self._once(lanes[order[0]], order[0], 1, call, deadlines)
+        error = await self._once(lanes[order[0]], order[0], 1, call, deadlines, now)
         if error is not None:
             await self._again(lanes, self._plan(order), error, call, deadlines, now + deadlines.whole)
 
@@ -129,7 +128,7 @@ class Attempts:
                 await asyncio.sleep(wait)
                 rest = replace(deadlines, whole=end - monotonic())
                 tries += 1
-                failed = await self._once(lane, index, tries, call, rest)
+                failed = await self._once(lane, index, tries, call, rest, monotonic())
                 if failed is None:
                     return
                 error = failed
@@ -146,8 +145,9 @@ class Attempts:
             plan += [index] * max(1, tries)
         return plan[: self._rules.attempts]
 
-    async def _once(self, lane: Lane, index: int, number: int, call: Call, deadlines: Deadlines) -> GatewayError | None:
-        now = monotonic()
+    async def _once(
+        self, lane: Lane, index: int, number: int, call: Call, deadlines: Deadlines, now: float
+    ) -> GatewayError | None:
         try:
             key = lane.keys.take(now)
         except TooManyRequests as busy:
@@ -164,7 +164,8 @@ class Attempts:
             attempt.good()
             return None
         finally:
-            attempt.dropped()
+            if not attempt.settled:
+                attempt.dropped()
             lane.keys.give_back(key)
 
     def _wait(self, error: GatewayError, lane: Lane, retry: int, now: float) -> float:

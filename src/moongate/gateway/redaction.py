@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from typing import Final
 from urllib.parse import quote
 
+from moongate.errors import GatewayError
+
 MASK: Final = "[secret]"
 MIN_LENGTH: Final = 6  # a shorter "secret" is a common word, and taking it out would garble everything
 
@@ -27,6 +29,12 @@ class Redactor:
         if self._pattern is None or len(text) < self._shortest or self._pattern.search(text) is None:
             return text
         return self._pattern.sub(MASK, text)
+
+    def clean_error(self, error: GatewayError) -> None:
+        """Whatever the error says."""
+        error.message, error.path = self.clean(error.message), self.clean(error.path)
+        error.code = self.clean(error.code) if error.code else error.code
+        error.args = (self.clean(str(error)),)
 
 
 def _forms(secret: str) -> Iterable[str]:

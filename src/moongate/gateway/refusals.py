@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from moongate.errors import BadUpstream, GatewayError, Overloaded, UpstreamRefused, UpstreamTimeout
+from moongate.errors import BadUpstream, GatewayError, MethodNotAllowed, Overloaded, UpstreamRefused, UpstreamTimeout
 from moongate.payload import object_of
 
 MAX_MESSAGE: Final = 2000
@@ -84,6 +84,16 @@ def should_retry(error: GatewayError) -> bool:
 def clamped(seconds: float) -> int:
     """As it is passed on."""
     return round(min(max(seconds, SHORTEST), LONGEST))
+
+
+def advice(error: GatewayError, method: str) -> list[tuple[bytes, bytes]]:
+    """The headers that tell a client what to do about our answer to its request with this method."""
+    headers = [(b"x-should-retry", b"true" if should_retry(error) else b"false")]
+    if error.retry_after is not None:
+        headers.append((b"retry-after", b"%d" % clamped(error.retry_after)))
+    if isinstance(error, MethodNotAllowed):
+        headers.append((b"allow", b"GET, HEAD" if method == "POST" else b"POST"))
+    return headers
 
 
 def _words(body: bytes) -> tuple[str, str | None]:

@@ -15,8 +15,8 @@ from moongate.gateway.auth import Client
 from moongate.gateway.fronts import FRONTS
 from moongate.gateway.mistakes import told
 from moongate.gateway.outlet import Copying, HeaderList, Outlet, Receive
-from moongate.gateway.pages import COSTLY_PAGES, OPEN_PAGES, PAGES, Ask, Page, one_model
-from moongate.gateway.refusals import clamped, should_retry
+from moongate.gateway.pages import COSTLY_PAGES, OPEN_PAGES, PAGES, Ask, one_model
+from moongate.gateway.refusals import advice
 from moongate.gateway.turn import JSON_TYPE, STREAM_HEAD, Turn
 from moongate.net.errand import Cancellable
 from moongate.payload import dumps
@@ -30,29 +30,16 @@ CLIENT_LEFT: Final = 499  # for the log: nobody was there to hear a status
 class Visit:
     """One HTTP request, of whatever kind."""
 
-    __slots__ = (
-        "_body",
-        "_length",
-        "_receive",
-        "_stop",
-        "_task",
-        "asked",
-        "began",
-        "client",
-        "error",
-        "front",
-        "gateway",
-        "head",
-        "id",
-        "is_turn",
-        "left",
-        "method",
-        "outlet",
-        "path",
-        "state",
-        "status",
-        "turn",
-    )
+    # Most visits never change most of these: as defaults of the class they cost nothing.
+    front: Dialect = CHAT
+    is_turn = False
+    client: Client | None = None
+    turn: Turn | None = None
+    status = 200
+    error = ""
+    asked = b""
+    left = False  # the client is gone
+    _stop: GatewayError | None = None
 
     def __init__(
         self,
@@ -74,26 +61,20 @@ class Visit:
         self._body = body
         self._length = length
         self._receive = receive
-        self.outlet = outlet = Copying(outlet) if state.log_bodies else outlet
+        self.outlet = Copying(outlet) if state.log_bodies else outlet
         self.id = gateway.request_id(head)
         self.began = time.perf_counter()  # the loop's clock is coarse
-        self.front: Dialect = CHAT
-        self.is_turn = path in FRONTS
-        self.client: Client | None = None
-        self.turn: Turn | None = None
-        self.status = 200
-        self.error = ""
-        self.asked = b""
-        self.left = False
-        self._stop: GatewayError | None = None
-        self._task: Cancellable | None = None
 
     async def run(self) -> None:
         """Answer. Raises nothing but cancellation by the server."""
-        self._task = self.outlet.task or asyncio.current_task()
+        self._task: Cancellable | None = self.outlet.task or asyncio.current_task()
         self.gateway.visits.add(self)
+        front = FRONTS.get(self.path)
         try:
-            await self._answer()
+            if front is not None:
+                await self._converse(front)
+            else:
+                await self._show()
         except GatewayError as error:
             self._refuse(error)
         except asyncio.CancelledError:
@@ -109,17 +90,29 @@ class Visit:
         if self._task is not None:
             self._task.cancel()
 
-    async def _answer(self) -> None:
+    async def _converse(self, front: Dialect) -> None:
+        state, metrics = self.state, self.gateway.metrics
+        self.front, self.is_turn = front, True
+        state.visitors.check(self.head)
+        self.client = client = state.doorkeeper.admit(self.head)
+        if self.method != "POST":
+            raise MethodNotAllowed(f"{self.path} takes POST")
+        self._enter(client)
+        try:
+            self.asked = body = await self._whole_body() if self._body is None else self._within_limit(self._body)
+            metrics.values[metrics.in_flight] += 1
+            try:
+                self.outlet.on_disconnect(self._leave)
+                self.turn = Turn(state, front, self.outlet, self.head, self.id, self.gateway.pulse)
+                await self.turn.run(body)
+            finally:
+                metrics.values[metrics.in_flight] -= 1
+        finally:
+            client.leave()
+
+    async def _show(self) -> None:
+        """A page."""
         path, method = self.path, self.method
-        front = FRONTS.get(path)
-        if front is not None:
-            self.front = front
-            self.state.visitors.check(self.head)
-            self.client = client = self.state.doorkeeper.admit(self.head)
-            if method != "POST":
-                raise MethodNotAllowed(f"{path} takes POST")
-            await self._converse(front, client)
-            return
         if path.startswith("/v1/messages") or b"anthropic-version" in self.head:
             self.front = MESSAGES
         self.state.visitors.check(self.head)
@@ -130,34 +123,15 @@ class Visit:
             page = one_model(path.removeprefix("/v1/models/"))
         if page is None:
             raise NotFound(f"There is nothing at {path[:200]!r}", code="no_such_path")
-        if path not in COSTLY_PAGES or self.client is None or method != "POST":
-            self._page(page, method, b"")
-            return
-        self._enter(self.client)
-        try:
-            body = self._within_limit(self._body if self._body is not None else await self._whole_body())
-            self._take_place()
+        body = b""
+        if path in COSTLY_PAGES and self.client is not None and method == "POST":
+            self._enter(self.client)
             try:
-                self._page(page, method, body)
+                body = await self._whole_body() if self._body is None else self._within_limit(self._body)
             finally:
-                self._leave_place()
-        finally:
-            self.client.leave()
-
-    async def _converse(self, front: Dialect, client: Client) -> None:
-        self._enter(client)
-        try:
-            body = self._within_limit(self._body if self._body is not None else await self._whole_body())
-            self.asked = body
-            self._take_place()
-            try:
-                self.outlet.on_disconnect(self._leave)
-                self.turn = Turn(self.state, front, self.outlet, self.head, self.id, self.gateway.pulse)
-                await self.turn.run(body)
-            finally:
-                self._leave_place()
-        finally:
-            client.leave()
+                self.client.leave()
+        self.status, headers, data = page(Ask(self.gateway, method, self.head, body))
+        self._respond(self.status, headers, data)
 
     def _enter(self, client: Client) -> None:
         """May the client send the body? `client.leave` must follow."""
@@ -171,20 +145,8 @@ class Visit:
         if metrics.values[metrics.in_flight] >= self.state.limits.in_flight:
             raise Overloaded("Too many requests at the same time", code="overloaded", retry_after=1)
 
-    def _take_place(self) -> None:
-        """Only now that the body is here: who dribbles takes nobody's place. `_leave_place` must follow."""
-        self._check_room()
-        self.gateway.metrics.values[self.gateway.metrics.in_flight] += 1
-
-    def _leave_place(self) -> None:
-        self.gateway.metrics.values[self.gateway.metrics.in_flight] -= 1
-
-    def _page(self, page: Page, method: str, body: bytes) -> None:
-        status, headers, data = page(Ask(self.gateway, method, self.head, body))
-        self.status = status
-        self._respond(status, headers, data)
-
     async def _whole_body(self) -> bytes:
+        """It takes no place while it comes, so that who dribbles takes nobody's: there must be room afterwards, too."""
         limit = self.state.limits.request_body
         if self._length is not None and self._length > limit:
             raise TooLarge(f"The body is larger than {limit} bytes", code="too_large")
@@ -197,7 +159,8 @@ class Visit:
             pieces.append(message.get("body", b""))
             size += len(pieces[-1])
             more = message.get("more_body", False)
-        return b"".join(pieces)
+        self._check_room()
+        return self._within_limit(b"".join(pieces))
 
     def _within_limit(self, body: bytes) -> bytes:
         limit = self.state.limits.request_body
@@ -231,33 +194,20 @@ class Visit:
 
     def _refuse(self, error: GatewayError) -> None:
         """Tell an error; in the stream, if one has begun."""
-        error = self._cleaned(error)
+        self.state.redactor.clean_error(error)  # a provider may have quoted our key
+        self.error = str(error)
         turn = self.turn
         if turn is not None and turn.started:
             self.outlet.write(self.front.error_event(error))
             self.outlet.finish()
-            self.error = str(error)
             return
         shown = self.front.told(error)
-        self.status, self.error = shown.status, str(error)
+        self.status = shown.status
         streamed = turn.failed_stream(error) if turn is not None else None
         if streamed is not None:
             self._respond(200, [*STREAM_HEAD], streamed)
-            return
-        headers = [JSON_TYPE, (b"x-should-retry", b"true" if should_retry(error) else b"false")]
-        if error.retry_after is not None:
-            headers.append((b"retry-after", b"%d" % clamped(error.retry_after)))
-        if isinstance(error, MethodNotAllowed):
-            headers.append((b"allow", b"GET, HEAD" if self.method == "POST" else b"POST"))
-        self._respond(shown.status, headers, dumps(self.front.error(error)))
-
-    def _cleaned(self, error: GatewayError) -> GatewayError:
-        """The error without secrets: a provider may have quoted our key."""
-        clean = self.state.redactor.clean
-        error.message, error.path = clean(error.message), clean(error.path)
-        error.code = clean(error.code) if error.code else error.code
-        error.args = (clean(str(error)),)
-        return error
+        else:
+            self._respond(shown.status, [JSON_TYPE, *advice(error, self.method)], dumps(self.front.error(error)))
 
     def _respond(self, status: int, headers: HeaderList, data: bytes) -> None:
         self.outlet.respond(status, [*headers, (b"x-request-id", self.id)], data)
