@@ -26,33 +26,35 @@ STATUS_LINE: Final = {code: b"HTTP/1.1 %d \r\n" % code for code in range(200, 60
 class Cycle:
     """Driven by its protocol from one side and by the application from the other."""
 
-    # Most cycles never change most of these: as defaults of the class they cost nothing.
-    keep_alive = True
-    expects_continue = False
-    complete = False  # the request's body has come in full
-    started = False  # the answer has begun
-    paused = False  # the client does not read fast enough
-    over = False  # answered in full, or never will be
-    gone = False  # the client left
-    task: Errand | None = None
-    _delivered = False  # the application has seen the end of the request's body
-    _size = 0  # bytes of it that wait
-    _bodiless = False
-    _chunked = False
-    _sized = False  # there is a Content-Length
-    _left = 0  # bytes that it still promises
-    _head = b""  # of the answer, until it can be written with the first bytes of the body
-    _on_pause: Callable[[], None] | None = None
-    _on_drain: Callable[[], None] | None = None
-    _on_leave: Callable[[], None] | None = None
+    __slots__ = (
+        *("_body", "_bodiless", "_chunked", "_delivered", "_head", "_left", "_on_drain", "_on_leave", "_on_pause"),
+        *("_persistent", "_protocol", "_size", "_sized", "_waiters", "complete", "expects_continue", "gone"),
+        *("keep_alive", "over", "paused", "started", "task"),
+    )
 
     def __init__(self, protocol: Protocol, *, head_only: bool, persistent: bool) -> None:
         self._protocol = protocol
         self._persistent = persistent  # HTTP/1.1: the client understands chunks
+        self.task: Errand | None = None
+        self.keep_alive = True
+        self.expects_continue = False
+        self.complete = False  # the request's body has come in full
+        self.started = False  # the answer has begun
+        self.paused = False  # the client does not read fast enough
+        self.over = False  # answered in full, or never will be
+        self.gone = False  # the client left
         self._body: list[bytes] = []
+        self._size = 0  # bytes of it that wait
+        self._delivered = False  # the application has seen the end of the request's body
+        self._bodiless = head_only
+        self._chunked = False
+        self._sized = False  # there is a Content-Length
+        self._left = 0  # bytes that it still promises
+        self._head = b""  # of the answer, until it can be written with the first bytes of the body
         self._waiters: list[asyncio.Future[None]] = []
-        if head_only:
-            self._bodiless = True
+        self._on_pause: Callable[[], None] | None = None
+        self._on_drain: Callable[[], None] | None = None
+        self._on_leave: Callable[[], None] | None = None
 
     # ASGI
 

@@ -64,8 +64,6 @@ class Protocol(asyncio.Protocol):
         self._alarm = Alarm(self.loop, self._ring)
         self._reader = RequestReader(bounds, self._known)
         self._cycle: Cycle | None = None  # the request that is being answered
-        self._described: Head | None = None  # a client mostly sends the same head again
-        self._scope: dict[str, Any] = {}  # of it
         self._reading = True
         self._closing = False
 
@@ -144,16 +142,7 @@ class Protocol(asyncio.Protocol):
         errand.begin()
 
     def _scope_of(self, head: Head, cycle: Cycle) -> dict[str, Any]:
-        if head is not self._described:
-            self._described, self._scope = head, self._describe(head)
-        scope = self._scope.copy()
-        scope["headers"] = self._reader.headers
-        scope["state"] = self._app_state.copy()
-        scope["extensions"] = {"moongate.stream": cycle}
-        return scope
-
-    def _describe(self, head: Head) -> dict[str, Any]:
-        """The scope of a request with this head, but for what belongs to one request alone."""
+        """The same request for any other ASGI application."""
         return {
             "type": "http",
             "asgi": ASGI,
@@ -166,6 +155,9 @@ class Protocol(asyncio.Protocol):
             "path": head.path,
             "raw_path": head.raw_path,
             "query_string": head.query,
+            "headers": self._reader.headers,
+            "state": self._app_state.copy(),
+            "extensions": {"moongate.stream": cycle},
         }
 
     async def _run(self, scope: dict[str, Any], cycle: Cycle) -> None:

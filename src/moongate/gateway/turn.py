@@ -35,27 +35,31 @@ STREAM_HEAD: Final = (
 class Turn:
     """`await run(body)`; afterwards the attributes tell what happened, for log and metrics."""
 
-    # Most turns never change most of these: as defaults of the class they cost nothing.
-    asked_model = ""
-    started = False  # a status has left
-    streamed = False
-    first: float | None = None
-    target: Target | None = None
-    attempts = 0
-    failure: GatewayError | None = None  # after the status left
-    usage: JsonObject | None = None
-    notes: Sequence[Note] = ()
+    __slots__ = (
+        *("_asked", "_body", "_chat", "_head", "_outlet", "_pulse", "_request_id", "_state", "_targets"),
+        *("asked_model", "attempts", "began", "failure", "first", "front", "notes", "started", "streamed"),
+        *("target", "usage"),
+    )
 
     def __init__(
         self, state: State, front: Dialect, outlet: Outlet, head: Mapping[bytes, bytes], request_id: bytes, pulse: Pulse
     ) -> None:
         self._state = state
-        self.front = front
         self._outlet = outlet
         self._head = head
         self._request_id = request_id
         self._pulse = pulse
         self.began = perf_counter()
+        self.asked_model = ""
+        self.front = front
+        self.started = False  # a status has left
+        self.streamed = False
+        self.first: float | None = None
+        self.target: Target | None = None
+        self.attempts = 0
+        self.failure: GatewayError | None = None  # after the status left
+        self.usage: JsonObject | None = None
+        self.notes: Sequence[Note] = ()
 
     async def run(self, body: bytes) -> None:
         """Answer. Raises GatewayError only if no status has left."""

@@ -30,16 +30,11 @@ CLIENT_LEFT: Final = 499  # for the log: nobody was there to hear a status
 class Visit:
     """One HTTP request, of whatever kind."""
 
-    # Most visits never change most of these: as defaults of the class they cost nothing.
-    front: Dialect = CHAT
-    is_turn = False
-    client: Client | None = None
-    turn: Turn | None = None
-    status = 200
-    error = ""
-    asked = b""
-    left = False  # the client is gone
-    _stop: GatewayError | None = None
+    __slots__ = (
+        *("_body", "_length", "_receive", "_stop", "_task"),
+        *("asked", "began", "client", "error", "front", "gateway", "head", "id", "is_turn", "left", "method"),
+        *("outlet", "path", "state", "status", "turn"),
+    )
 
     def __init__(
         self,
@@ -64,10 +59,20 @@ class Visit:
         self.outlet = Copying(outlet) if state.log_bodies else outlet
         self.id = gateway.request_id(head)
         self.began = time.perf_counter()  # the loop's clock is coarse
+        self.front: Dialect = CHAT
+        self.is_turn = False
+        self.client: Client | None = None
+        self.turn: Turn | None = None
+        self.status = 200
+        self.error = ""
+        self.asked = b""
+        self.left = False  # the client is gone
+        self._stop: GatewayError | None = None
+        self._task: Cancellable | None = None
 
     async def run(self) -> None:
         """Answer. Raises nothing but cancellation by the server."""
-        self._task: Cancellable | None = self.outlet.task or asyncio.current_task()
+        self._task = self.outlet.task or asyncio.current_task()
         self.gateway.visits.add(self)
         front = FRONTS.get(self.path)
         try:

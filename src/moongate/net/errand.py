@@ -99,11 +99,10 @@ class Errand:
         self._ended(error)
 
     def _wait(self, awaited: Any) -> None:
-        if awaited is None:  # one turn of the loop
-            awaited = self._loop.create_future()
-            self._loop.call_soon(_settle, awaited)
-        else:
-            awaited._asyncio_future_blocking = False  # as a task takes it
+        if awaited is None:  # for one turn of the loop
+            self._loop.call_soon(self.begin)
+            return
+        awaited._asyncio_future_blocking = False  # as a task takes it
         self._waits_for = awaited
         if isinstance(awaited, Waiter):
             awaited.on_wake = self.begin
@@ -121,8 +120,3 @@ class Errand:
 
     def _woken(self, _: asyncio.Future[Any]) -> None:
         self.begin()
-
-
-def _settle(future: asyncio.Future[None]) -> None:
-    if not future.done():
-        future.set_result(None)

@@ -16,25 +16,30 @@ if TYPE_CHECKING:
     from moongate.net.connection import Connection
 
 HELD: Final = 64 * 1024  # body bytes kept until somebody reads; then the socket is paused
+NO_HEADERS: Final[Mapping[bytes, bytes]] = MappingProxyType({})
 GRACE: Final = 0.25  # seconds a released answer has to end
 
 
 class Exchange:
     """One request on one connection. Implements `contract.Response`."""
 
-    status = 0
-    headers: Mapping[bytes, bytes] = MappingProxyType({})
-    lane: Lane | None = None
-    _sink: Sink | None = None
-    _held = b""
-    _waiter: Waiter | None = None  # for the head, then for the end
-    _error: Exception | None = None
-    _over = False  # nothing more will come
+    __slots__ = (
+        *("_connection", "_error", "_held", "_over", "_sink", "_waiter"),
+        *("deadlines", "headers", "lane", "status", "whole"),
+    )
 
     def __init__(self, connection: Connection, deadlines: Deadlines) -> None:
         self.deadlines = deadlines
         self.whole = connection.loop.time() + deadlines.whole
+        self.status = 0
+        self.headers: Mapping[bytes, bytes] = NO_HEADERS
+        self.lane: Lane | None = None
         self._connection = connection
+        self._sink: Sink | None = None
+        self._held = b""
+        self._waiter: Waiter | None = None  # for the head, then for the end
+        self._error: Exception | None = None
+        self._over = False  # nothing more will come
 
     async def head(self) -> Exchange:
         """Wait for the head."""
