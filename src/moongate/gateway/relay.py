@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from moongate.chat.contracts import Dialect
 from moongate.chat.groove import Groove
@@ -31,6 +32,7 @@ class Patience:
     unread: int
 
     @classmethod
+    @lru_cache(maxsize=8)
     def of(cls, timeouts: Timeouts, beat: float) -> Patience:
         def beats(seconds: float) -> int:
             return max(1, round(seconds / beat))
@@ -42,6 +44,11 @@ class Patience:
 
 class Relay:
     """`await run()` until the stream is over. `committed` and `failure` tell how far it came."""
+
+    __slots__ = (
+        *("_begun", "_clean", "_dialect", "_groove", "_headers", "_held", "_lane", "_late", "_outlet", "_patience"),
+        *("_pulse", "_quiet", "_response", "_session", "_task", "_unread", "_waited", "committed", "failure"),
+    )
 
     def __init__(
         self,
