@@ -205,7 +205,8 @@ def test_what_follows_a_known_request_is_surplus() -> None:
     known: Known = {}
     read([asks(b"5", b"hello")], known=known)
     assert read([asks(b"5", b"hello\r\n")], known=known)[0].surplus == 0
-    assert read([asks(b"5", b"helloGET")], known=known)[0].surplus == 3
+    assert read([asks(b"5", b"helloGET")], known=known)[0].surplus > 0
+    assert read([asks(b"5", b"hello"), b"GET"], known=known)[0].surplus == 3
 
 
 def test_known_heads_are_bounded() -> None:

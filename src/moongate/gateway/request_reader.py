@@ -17,15 +17,13 @@ from urllib.parse import unquote
 import httptools
 
 from moongate.gateway.bounds import Bounds
+from moongate.gateway.head_faults import Headers, fault_of
 
-Headers = list[tuple[bytes, bytes]]
 Known = dict[tuple[bytes, ...], "Head"]
 
 MAX_KNOWN: Final = 512  # heads
 MAX_KNOWN_SIZE: Final = 4096  # bytes of one
 LENGTH: Final = re.compile(rb"\r\ncontent-length: ([0-9]{1,9})\b", re.IGNORECASE)
-# Names that a careless peer takes for the headers that frame a request.
-LOOKALIKES: Final = frozenset({b"content_length", b"transfer_encoding"})
 CONTINUE: Final = (b"expect", b"100-continue")
 
 
@@ -95,26 +93,27 @@ class RequestReader:
             return b""
         if self._raw:
             self._read_raw(data)
-        elif self.begun or not self._recognise(data):
+        else:
+            if not self.begun and (body := self._recognise(data)) is not None:
+                return body
             self._parse(data)
         return self._taken(len(data))
 
-    def _recognise(self, data: bytes) -> bool:
-        """Read a head that is known but for its Content-Length."""
+    def _recognise(self, data: bytes) -> bytes | None:
+        """The body of a whole request whose head is known but for its Content-Length; None if it is not that."""
         end = data.find(b"\r\n\r\n")
         if not 0 < end < MAX_KNOWN_SIZE:
-            return False
+            return None
         length = LENGTH.search(data, 0, end)
         head = self._known.get(_likeness(data, end, length))
-        if head is None:
-            return False
-        self.begun = True
+        body = data[end + 4 :]
+        size = 0 if length is None else int(length[1])
+        if head is None or len(body) != size or size > self._bounds.max_body:
+            return None
+        self.begun = self.complete = True
         self.head = head
-        if length is not None:
-            self._length = length[1]
-            self._raw = int(length[1])
-        self._read_raw(data[end + 4 :])
-        return True
+        self._length = None if length is None else length[1]
+        return body
 
     def _remember(self, data: bytes) -> None:
         """Know the head, if it came in one piece with nothing unusual in it, the next time."""
@@ -239,32 +238,3 @@ def _is_length(header: tuple[bytes, bytes]) -> bool:
 def _likeness(data: bytes, end: int, length: re.Match[bytes] | None) -> tuple[bytes, ...]:
     """What two heads have in common that differ in the value of their Content-Length alone."""
     return (data[:end],) if length is None else (data[: length.start(1)], data[length.end(1) : end])
-
-
-def fault_of(opening: bytes, method: bytes, url: bytes, headers: Headers, *, modern: bool) -> str:
-    """What makes a head unacceptable that the parser has accepted, "" if nothing does.
-
-    `opening` begins with the request line as it came. If not `modern`, anything but HTTP/1.0 is a fault.
-    """
-    # Other versions, other protocols, more than one space.
-    if not opening.startswith(b"%b %b HTTP/1.%d\r" % (method, url, modern)):
-        return "The request line is not valid"
-    if url[:1] != b"/" or b"#" in url:
-        return "The request target must be a path"
-    hosts = codings = lengths = 0
-    for name, value in headers:
-        if name == b"host":
-            hosts += 1
-        elif name == b"content-length":
-            lengths += 1
-        elif name == b"transfer-encoding":
-            codings += 1
-            if not modern or value.lower() != b"chunked":
-                return "The transfer coding must be chunked alone"
-        elif name in LOOKALIKES:
-            return "A header looks like one that frames the request"
-    if hosts > 1 or (modern and not hosts):
-        return "The request must have one Host header"
-    if codings + lengths > 1:
-        return "The request says more than once where it ends"
-    return ""
