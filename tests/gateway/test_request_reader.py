@@ -7,7 +7,8 @@ from tests.gateway.probes import GET, POST, PROBES
 from tests.support.cuts import every_cut
 
 from moongate.gateway.bounds import Bounds
-from moongate.gateway.request_reader import MAX_KNOWN, MAX_KNOWN_SIZE, Known, RequestReader, fault_of
+from moongate.gateway.head_faults import fault_of
+from moongate.gateway.request_reader import MAX_KNOWN, MAX_KNOWN_SIZE, Known, RequestReader
 
 BOUNDS = Bounds(max_head=4096, max_headers=8, max_body=100)
 
