@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moongate.payload import accepts, dumps, dumps_sorted, dumps_text, loads, object_of
+from moongate.payload import accepts, dumps, dumps_inside, dumps_sorted, dumps_text, loads, object_of
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -58,3 +58,10 @@ def test_equal_values_give_equal_bytes() -> None:
     assert dumps_sorted({"b": 2**70, "a": "\ud83d"}) == b'{"a":"\\ud83d","b":1180591620717411303424}'
     deep = loads('{"k":[' * 500 + "1" + "]}" * 500)
     assert dumps_sorted(deep) == dumps(deep)
+
+
+@pytest.mark.parametrize(
+    "texts", [[], ["a"], ["", ""], ["a", 'é"\\'], ["a", "\x1e"], ["\\u001e", "a"], ["\ud83d", "é"]]
+)
+def test_the_insides_of_many_texts(texts: list[str]) -> None:
+    assert dumps_inside(texts) == [dumps(text)[1:-1] for text in texts]

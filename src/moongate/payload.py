@@ -8,11 +8,15 @@ read deeper than they write, so what is nested very deeply is written here.
 from __future__ import annotations
 
 import json
-from typing import Any, NoReturn
+from collections.abc import Sequence
+from typing import Any, Final, NoReturn
 
 import orjson
 
 JsonObject = dict[str, Any]
+
+_BETWEEN: Final = "\x1e"
+_BETWEEN_WRITTEN: Final = orjson.dumps(_BETWEEN)[1:-1]
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -48,6 +52,17 @@ def dumps(value: Any) -> bytes:
             return json.dumps(value, separators=(",", ":")).encode("ascii")
         except RecursionError:
             return _dumps_deep(value)
+
+
+def dumps_inside(texts: Sequence[str]) -> list[bytes]:
+    """What `dumps` writes between the quotes of each text, of many in a few steps."""
+    try:
+        written = orjson.dumps(_BETWEEN.join(texts))[1:-1].split(_BETWEEN_WRITTEN)
+    except TypeError:
+        written = []
+    if len(written) != len(texts):  # what stands between them is in one of them, too
+        return [dumps(text)[1:-1] for text in texts]
+    return written
 
 
 def dumps_text(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moongate.kimi.call import Call, call_object, changed, lacks_index
+from moongate.kimi.call import Call, ToldCalls, call_object, changed, lacks_index
 
 
 def test_a_call_is_told_as_the_client_knows_it() -> None:
@@ -12,6 +12,11 @@ def test_a_call_is_told_as_the_client_knows_it() -> None:
     assert call.told() == call_object("x", "functions.bash", "{}")
     call.id, call.shown = "functions.bash:0", "bash"
     assert call.told() == call_object("functions.bash:0", "bash", "{}")
+
+
+def test_whole_calls_one_by_one() -> None:
+    told = ToldCalls(7, ["x", "y"], ["bash", "read"], ["{}", "[]"])
+    assert list(told) == [(7, "x", "bash", "{}"), (8, "y", "read", "[]")]
 
 
 def test_deltas_wait_as_one() -> None:

@@ -290,7 +290,7 @@ def test_calls_read_from_markers_claim_their_ids_and_places() -> None:
         (0, "functions.bash:0", "bash"),
         (1, "functions.bash:1", "bash"),
     ]
-    assert calls.opened([("", "time", "{}"), ("functions.bash:9", "bash", '{"a":1}')]) == [
+    assert list(calls.opened([("", "time", "{}"), ("functions.bash:9", "bash", '{"a":1}')])) == [
         (2, "functions.time:2", "time", "{}"),
         (3, "functions.bash:9", "bash", '{"a":1}'),
     ]
@@ -305,7 +305,7 @@ def test_they_are_kept_where_they_are_assembled() -> None:
     calls, _ = calls_of({**PARSING, "assembleToolDeltas": True})
     calls.open("", "bash").parts.append("{")
     told = [(1, "functions.bash:7", "bash", "{}"), (2, "functions.time:8", "time", "[]")]
-    assert calls.opened([("functions.bash:7", "bash", "{}"), ("", "time", "[]")]) == told
+    assert list(calls.opened([("functions.bash:7", "bash", "{}"), ("", "time", "[]")])) == told
     assert [each.told() for each in calls.all] == [
         call("functions.bash:0", "bash", "{"),
         call("functions.bash:7", "bash", "{}"),
@@ -335,7 +335,17 @@ def test_native_calls_are_remembered_for_markers() -> None:
 
 def test_calls_read_from_markers_keep_their_ids_where_nobody_makes_any() -> None:
     calls, _ = calls_of({"repairOnMismatch": False, **PARSING})
-    assert calls.opened([("bash:4", "bash", "{}"), ("", "time", "{}")]) == [
+    assert list(calls.opened([("bash:4", "bash", "{}"), ("", "time", "{}")])) == [
         (0, "bash:4", "bash", "{}"),
         (1, "time_1", "time", "{}"),
     ]
+
+
+def test_calls_read_from_markers_have_the_names_that_the_client_knows() -> None:
+    calls, answer = calls_of({"schemaRules": "always", **PARSING}, request=RENAMED)
+    sent = answer.names.sent("21st.magic")
+    assert list(calls.opened([(f"functions.{sent}:0", sent, "{}"), ("", "time", "{}")])) == [
+        (0, "functions.21st.magic:0", "21st.magic", "{}"),
+        (1, "functions.time:1", "time", "{}"),
+    ]
+    assert [note.before for note in answer.notes if note.kind == "markers_parsed"] == [f"functions.{sent}:0", ""]

@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.kimi.answering import PARSING, begin, call
 
-from moongate.kimi.call import Call
+from moongate.kimi.call import Call, ToldCalls
 from moongate.kimi.choice import ChoiceState, Told, merged
 from moongate.kimi.pieces import CallArguments, CallClosed, CallOpened, Dropped, Piece, Text, WholeCalls
 
@@ -21,7 +21,7 @@ def spelt(told: list[Told]) -> list[Any]:
     return [
         each.text if isinstance(each, Text) else each.id if isinstance(each, Call) else each[1]
         for each in told
-        if not isinstance(each, list)
+        if not isinstance(each, ToldCalls)
     ]
 
 
@@ -107,7 +107,7 @@ def test_whole_calls_are_told_at_once() -> None:
         Text("content", "a"),
     ]
     told = state.told(pieces)
-    assert told[0] == [(0, "functions.bash:0", "bash", "{}"), (1, "functions.read:1", "read", '{"a":1}')]
+    assert told[0] == ToldCalls(0, ["functions.bash:0", "functions.read:1"], ["bash", "read"], ["{}", '{"a":1}'])
     assert spelt(told) == ["a"]
 
 

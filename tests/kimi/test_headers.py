@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moongate.kimi.headers import Header, read_header
+from moongate.kimi.headers import Header, Headers, read_header
 from moongate.kimi.offer import Offer, ToolKeys
 
 NAMES = (
@@ -83,3 +83,12 @@ def test_a_header_whose_tool_only_the_arguments_can_tell(text: str) -> None:
 def test_the_usual_header_is_read_as_any_other(text: str, name: str) -> None:
     offer = Offer({"bash": ToolKeys()})
     assert read_header(text, offer) == Header(text.strip(), name)
+
+
+@pytest.mark.parametrize(
+    "head", ["functions.bash", "bash", " bash", "functions_bash_1", "warp", "", "functions.db:query", "call_7", "x:1"]
+)
+def test_many_are_read_as_one_is(head: str) -> None:
+    headers = Headers(OFFER)
+    for text in (f"{head}:0", f"{head}:7", head, f"{head}:7 ", f"{head}:٣", f"{head}:x", f"{head}:", f"{head}:8", "9"):
+        assert headers.read(text) == read_header(text, OFFER)

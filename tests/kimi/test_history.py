@@ -34,9 +34,7 @@ class Writing:
     def __init__(self, *messages: JsonObject, ids: dict[str, str] | None = None, **changes: Any) -> None:
         before = copy.deepcopy(messages)
         past = read_past(list(messages), accept_role_tool=False)
-        for turn in past.turns:
-            for each in turn.calls:
-                each.final = (ids or {}).get(each.given, each.given)
+        past.finals = [(ids or {}).get(each, each) for each in past.given]
         self.notes = Notes()
         settings: dict[str, Any] = {
             "mends_ids": True,

@@ -116,6 +116,27 @@ def test_k3_takes_the_next_free_id() -> None:
     assert claims(("a_1", "a"), ("", "a"), ("", "a"), family="k3") == ["a_1", "a_2", "a_3"]
 
 
+@pytest.mark.parametrize("family", ["k2", "k3"])
+@pytest.mark.parametrize("normalises", [False, True])
+@pytest.mark.parametrize("active", [False, True])
+def test_many_claims_are_as_many_single_ones(family: Family, normalises: bool, active: bool) -> None:
+    options = KimiOptions(id_normalization=normalises, repair_on_mismatch=active)
+    at_once, singly = Ledger(options, family), Ledger(options, family)
+    runs = [
+        [("", "a"), ("", "b")],
+        [("functions.a:1", "a"), ("a_9", "a"), ("b_3", "b")],
+        [("functions.a:1", "a")] * 3,
+        [("functions.a:1", "a"), ("functions.a:9", "a"), ("functions.a:9", "b")],
+        [("", "b")] * 9,
+        [("", "a")] * 3,
+        [],
+    ]
+    for run in runs:
+        claimed = at_once.claim_all([given for given, _ in run], [name for _, name in run])
+        assert list(claimed) == [singly.claim(given, name) for given, name in run]
+        at_once, singly = at_once.fork(), singly.fork()
+
+
 def test_request_scope_begins_anew_in_each_message() -> None:
     ledger = Ledger(REQUEST_SCOPE, "k2")
     ledger.begin_message()

@@ -110,12 +110,27 @@ def test_arguments_that_can_never_become_json(broken: str, following: str) -> No
 def test_a_marker_that_may_stand_inside_a_string_is_left_to_the_table(following: str) -> None:
     before = block("bash:1", "{}")
     assert read(block("bash:0", '{"a": "') + following) == (None, [])
-    assert read(before + block("bash:0", '{"a": "') + following)[0] == Run(len(before), True)
+    assert read(before + block("bash:0", '{"a": "') + following)[0] == Run(len(before), True, stuck=True)
 
 
 def test_a_string_that_ends_long_after_the_marker() -> None:
     text = block("bash:0", '{"a": "')
     assert read(text + '"' + " " * 2000 + "x")[0] == Run(len(text), True)
+
+
+@pytest.mark.parametrize("broken", ['{"a', '"x', '{"a\\n'])
+def test_broken_calls_in_a_row(broken: str) -> None:
+    blocks = [block(f"bash:{at % 3}", broken) for at in range(50)]
+    last = block("bash:0", '{"a": "')
+    assert read("".join((*blocks, last))) == (
+        Run(len("".join(blocks)), True, stuck=True),
+        [WholeCalls([(f"bash:{at % 3}", "bash", broken) for at in range(50)])],
+    )
+
+
+def test_more_blocks_than_are_remembered() -> None:
+    many = [(f"bash:{at}", "bash", "{}") for at in range(1000)]
+    assert calls("".join(block(given, arguments) for given, _, arguments in many)) == many
 
 
 def test_mended_arguments_may_go_on_too() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.kimi.marker_reading import Heard
 
-from moongate.kimi.k3_call import K3Call
+from moongate.kimi.k3_call import K3Call, written_argument
 from moongate.kimi.pieces import Dropped
 from moongate.kimi.visible import Visible
 
@@ -62,6 +62,25 @@ def test_strings_are_the_body_itself() -> None:
 def test_any_other_type_is_json_or_else_text(body: str, value: str, kind: str | None) -> None:
     attributes = {"key": "x"} if kind is None else {"key": "x", "type": kind}
     assert Talk().child(body, **attributes).end() == f'{{"x": {value}}}'
+
+
+def test_whole_arguments_are_written_at_once() -> None:
+    talk = Talk()
+    assert talk.call.takes_arguments
+    talk.call.add(['"a": 1', '"b": 2'])
+    talk.child("x", key="c", type="string").call.add(['"d": 3'])
+    assert talk.end() == '{"a": 1, "b": 2, "c": "x", "d": 3}'
+    assert not Talk("").call.takes_arguments
+    assert not Talk().child("{}", "json").call.takes_arguments
+
+
+@pytest.mark.parametrize("body", ["", "x\ny", " 7 ", '{"a": 1}', '"a\nb"', "é"])
+@pytest.mark.parametrize("kind", [{}, {"type": "string"}, {"type": "number"}])
+@pytest.mark.parametrize("mend", [False, True])
+def test_they_are_what_they_would_be_piece_by_piece(body: str, kind: dict[str, str], mend: bool) -> None:
+    attributes = {"key": 'k"', **kind}
+    assert Talk(mend=mend).child(body, **attributes).end() == "{" + str(written_argument(attributes, body, mend)) + "}"
+    assert written_argument(kind, body, mend) is None
 
 
 def test_repair_of_a_typed_value() -> None:

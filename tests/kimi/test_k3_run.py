@@ -7,6 +7,7 @@ from tests.kimi.marker_reading import Heard, Said
 
 from moongate.kimi.k3_call import K3Call
 from moongate.kimi.k3_run import behind_repeats, read_children, read_empty_calls
+from moongate.kimi.pieces import Dropped
 from moongate.kimi.visible import Visible
 
 SEP = "<|sep|>"
@@ -16,13 +17,15 @@ def child(body: str, tag: str = 'argument key="a" type="string"', name: str = "a
     return f"<|open|>{tag}{SEP}{body}<|close|>{name}{SEP}"
 
 
-def read(text: str) -> tuple[int, str]:
+def read(text: str, dropped: int = 0) -> tuple[int, str]:
     """Where the children end, and the arguments that they make."""
     visible = Visible("content")
     call = K3Call("calc", visible, mend=False)
     end = read_children(text, 0, call)
     call.end()
-    (said,) = Heard().take(visible.take()).calls
+    pieces = visible.take()
+    assert sum(isinstance(piece, Dropped) for piece in pieces) == dropped
+    (said,) = Heard().take(pieces).calls
     assert (said.name, said.cut) == ("calc", False)
     return end, said.arguments
 
@@ -31,6 +34,20 @@ def test_children_that_are_all_there() -> None:
     text = child("x\n") + child(" 7 ", 'argument  key="b"')
     assert read(text + "tail") == (len(text), '{"a": "x\\n", "b": 7}')
     assert read(child('{"a": 1}', "json", "json")) == (len(child('{"a": 1}', "json", "json")), '{"a": 1}')
+
+
+def test_many_children_and_what_is_no_argument() -> None:
+    keyless = child("x", "argument")
+    text = "".join(child(str(at), f'argument key="{at % 100}"') for at in range(700)) + keyless + child("y")
+    end, arguments = read(text, dropped=1)
+    assert end == len(text)
+    assert arguments.startswith('{"0": 0, "1": 1, ')
+    assert arguments.endswith(', "99": 699, "a": "y"}')
+
+
+def test_children_of_a_call_that_takes_none() -> None:
+    text = child("{}", "json", "json") + child("1") * 40
+    assert read(text, dropped=40) == (len(text), "{}")
 
 
 @pytest.mark.parametrize(
@@ -58,6 +75,14 @@ def test_calls_without_arguments() -> None:
     assert read_empty_calls(text + "tail", 0) == (len(text), [("", "a", "{}"), ("", "b", "{}"), ("", "a", "{}")])
     assert read_empty_calls(a + a, 0) == (len(a), [("", "a", "{}")]), "the last one may have arguments"
     assert read_empty_calls("x" + a + end, 1) == (1 + len(a + end), [("", "a", "{}")])
+
+
+def test_many_calls_without_arguments() -> None:
+    text = "".join(f'<|open|>call tool="t{at}"{SEP}' for at in range(400))
+    end, calls = read_empty_calls(text + f"<|close|>call{SEP}", 0)
+    assert (end, calls) == (len(text) + len(f"<|close|>call{SEP}"), [("", f"t{at}", "{}") for at in range(400)])
+    nameless = f"<|open|>call{SEP}"
+    assert read_empty_calls(text + nameless + text, 0) == (len(text), calls)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moongate.kimi.markers import K2Markers, Marker
+from moongate.kimi.markers import MOST_BLOCKS, K2Markers, Marker
 from moongate.kimi.options import K2_TOKENS, ToolTokens
 
 SQUARE = ToolTokens("[[TOOLS]]", "[[/TOOLS]]", "[[CALL]]", "[[/CALL]]", "[[ARGS]]")
@@ -50,17 +50,23 @@ def test_made_once() -> None:
     assert K2Markers.of(ToolTokens()) is K2Markers.of(K2_TOKENS)
 
 
-def test_a_whole_plain_block_is_one_match() -> None:
-    pattern = K2Markers.of(K2_TOKENS).block
+def test_whole_plain_blocks_are_one_match() -> None:
+    begin, arguments, end = "<|tool_call_begin|>", "<|tool_call_argument_begin|>{}", "<|tool_call_end|>"
+    tokens = ToolTokens(section_begin="<|a_section_begins|>")  # a set of its own: patterns are made once
+    pattern = K2Markers.of(tokens).blocks
     assert pattern is not None
-    found = pattern.match("a:0<|tool_call_argument_begin|>{}<|tool_call_end|>")
-    assert found is not None
-    assert found.groups() == ("a:0", "{}")
-    assert pattern.match("n" * 513 + "<|tool_call_argument_begin|>{}<|tool_call_end|>") is None
-    bare = pattern.match("a:0<|tool_call_section_end|>")
-    assert bare is not None
-    assert (bare.groups(), bare.end()) == (("a:0", None), 3)
-    assert pattern.match("a:0<|tool_call_argument_begin|>{}<|im_end|>") is None
+
+    def length(text: str) -> int:
+        found = pattern.match(text)
+        return 0 if found is None else found.end()
+
+    block, bare = f"{begin}a:0{arguments}{end}", f"{begin}a:0"
+    assert length(f"{block}{bare}{bare}{arguments}{block}tail") == len(block + bare + bare + arguments + block)
+    assert length(f"{bare}<|tool_call_section_end|>") == len(bare)
+    assert length(f"{block}{bare}") == len(block)
+    assert length(f"{begin}{'n' * 513}{arguments}{end}") == 0
+    assert length(f"{bare}{arguments}<|im_end|>") == 0
+    assert length(block * 2 * MOST_BLOCKS) == len(block) * MOST_BLOCKS
 
 
 @pytest.mark.parametrize(
@@ -73,7 +79,7 @@ def test_a_whole_plain_block_is_one_match() -> None:
     ],
 )
 def test_no_such_match_where_markers_may_hide_in_others(tokens: ToolTokens) -> None:
-    assert K2Markers.of(tokens).block is None
+    assert K2Markers.of(tokens).blocks is None
 
 
 def test_the_first_character_of_all() -> None:

@@ -23,6 +23,23 @@ def test_notes_grow_and_are_read_as_a_sequence() -> None:
         notes[3]
 
 
+def test_notes_about_a_run_of_calls_are_read_one_by_one() -> None:
+    notes, singly = Notes(), Notes()
+    for first in (0, 3):
+        notes.add("usage", "usage")
+        notes.about_calls("markers_parsed", 2, first, ["a", "b", "c"], ["x", "y", "z"])
+        notes.add("empty_turn", "choices[0]")
+        notes.about_calls("markers_parsed", 2, first + 3, ["d"], ["w"])
+        singly.add("usage", "usage")
+        for at, before, after in zip(range(first, first + 3), "abc", "xyz", strict=True):
+            singly.about_call("markers_parsed", 2, at, "", before, after)
+        singly.add("empty_turn", "choices[0]")
+        singly.about_call("markers_parsed", 2, first + 3, "", "d", "w")
+        assert len(notes) == len(singly)
+        assert notes[-1] == singly[-1]
+        assert notes == singly
+
+
 def test_they_are_equal_to_any_sequence_of_the_same() -> None:
     notes = Notes()
     notes.add("usage", "usage")

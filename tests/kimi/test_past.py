@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from moongate.errors import BadRequest
-from moongate.kimi.past import NO_OUTPUT, Past, is_hollow, read_past
+from moongate.kimi.past import NO_OUTPUT, NONE, Past, is_hollow, read_past
 from moongate.payload import JsonObject
 
 
@@ -24,10 +24,8 @@ USER: JsonObject = {"role": "user", "content": "go"}
 def pairs(*messages: JsonObject, accept_role_tool: bool = False) -> list[tuple[int, int] | None]:
     """For each result the place of its message and of its call in it, None for an orphan."""
     past = read_past(list(messages), accept_role_tool)
-    return [
-        None if result.call is None else (result.call.turn.at, result.call.turn.calls.index(result.call))
-        for result in past.results
-    ]
+    places = [(at, place) for turn, at in enumerate(past.turns) for place in range(len(past.calls_of(turn)))]
+    return [None if call == NONE else places[call] for call in past.of_results]
 
 
 def test_a_plain_conversation_holds_nothing_of_interest() -> None:
@@ -36,7 +34,7 @@ def test_a_plain_conversation_holds_nothing_of_interest() -> None:
 
 
 def test_what_is_found() -> None:
-    messages = [
+    messages: list[JsonObject] = [
         {"role": "developer", "content": "d"},
         {"role": "assistant", "content": ""},
         assistant("a"),
@@ -46,9 +44,14 @@ def test_what_is_found() -> None:
     ]
     past: Past = read_past(messages, True)
     assert (past.developers, past.hollow, past.tools) == ([0], [1], [{"type": "function"}, 5])
-    assert [turn.at for turn in past.turns] == [2]
-    assert [result.at for result in past.results] == [3]
-    assert past.results[0].counts
+    assert (past.turns, past.results) == ([2], [3])
+    assert (past.calls, past.given, past.names, list(past.finals)) == (
+        messages[2]["tool_calls"],
+        ["a"],
+        ["bash"],
+        ["a"],
+    )
+    assert past.counts(0)
 
 
 def test_a_result_belongs_to_the_nearest_message_with_its_id() -> None:
@@ -62,13 +65,13 @@ def test_equal_ids_in_one_message_pair_in_order() -> None:
 
 def test_a_second_result_belongs_to_the_call_but_does_not_count() -> None:
     past = read_past([assistant("c"), tool("c", "1"), tool("c", "2")], True)
-    assert [result.counts for result in past.results] == [True, False]
-    assert past.results[1].call is past.turns[0].calls[0]
+    assert [past.counts(0), past.counts(1)] == [True, False]
+    assert past.of_results == [0, 0]
 
 
 def test_a_late_result_takes_the_place_of_no_output() -> None:
     past = read_past([assistant("c"), tool("c", NO_OUTPUT), USER, tool("c", "late"), tool("c", "later")], True)
-    assert [result.counts for result in past.results] == [False, True, False]
+    assert [past.counts(result) for result in range(3)] == [False, True, False]
 
 
 def test_unknown_and_empty_ids_take_what_is_open_after_the_known_ones() -> None:
@@ -86,7 +89,7 @@ def test_a_result_before_its_call_is_an_orphan() -> None:
 def test_an_id_that_is_no_text_counts_as_none() -> None:
     odd: Any = 5
     past = read_past([assistant(odd)], True)
-    assert past.turns[0].calls[0].given == ""
+    assert past.given == [""]
 
 
 @pytest.mark.parametrize(

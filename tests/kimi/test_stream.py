@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tests.kimi.answering import CALL, PARSING, SECTION, begin, call
 
+from moongate.kimi.call import ToldCalls
 from moongate.kimi.pieces import Text
 from moongate.kimi.stream import StreamedChoice
 
@@ -186,7 +187,8 @@ def test_text_chunks_are_told_without_their_payload() -> None:
     assert choice.say("content", "<") == []
     assert choice.say("content", "b") == [Text("content", "<b")]
     assert choice.say("reasoning_content", "r") is None
-    assert choice.say("content", CALL.format("functions.bash:0", "{}")) == [[(0, "functions.bash:0", "bash", "{}")]]
+    told = choice.say("content", CALL.format("functions.bash:0", "{}"))
+    assert told == [ToldCalls(0, ["functions.bash:0"], ["bash"], ["{}"])]
     watching = choice_of()
     assert watching.say("reasoning", "<|tool_call_begin|>") is None
     assert kinds(watching) == ["markers_seen"]

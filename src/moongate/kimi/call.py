@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from moongate.chat.grouping import CallSlot, call_index, function_of
 from moongate.payload import JsonObject
 
 ToldCall = tuple[int, str, str, str]  # a whole call as the client sees it: index, id, name, arguments
+
+
+@dataclass(slots=True)
+class ToldCalls:
+    """Whole calls as the client sees them, one after the other. In columns, so that many are told in a few steps."""
+
+    first: int  # the index of the first one
+    ids: Sequence[str]
+    names: Sequence[str]
+    arguments: Sequence[str]
+
+    def __iter__(self) -> Iterator[ToldCall]:
+        return zip(count(self.first), self.ids, self.names, self.arguments)
 
 
 class Call(CallSlot):

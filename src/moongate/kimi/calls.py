@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from operator import is_
+from collections.abc import Sequence
+from operator import is_, itemgetter
 from typing import Any
 
 from moongate.chat.grouping import Grouping, arguments_text, call_index, function_of, text_of
 from moongate.kimi.answer import Answer
 from moongate.kimi.beside import NativeCalls
-from moongate.kimi.call import Call, ToldCall, changed, lacks_index
+from moongate.kimi.call import Call, ToldCalls, changed, lacks_index
 from moongate.kimi.ids import Ledger, plain_tool_name
 from moongate.kimi.pieces import WholeCall
 from moongate.payload import JsonObject
@@ -269,30 +270,31 @@ class Calls:
         self.note("markers_parsed", call.index, "", given, call.id)
         return call
 
-    def opened(self, calls: list[WholeCall]) -> list[ToldCall]:
-        """Whole calls that were read from markers."""
+    def opened(self, calls: list[WholeCall]) -> ToldCalls:
+        """Whole calls that were read from markers: what the client is told of them."""
+        given, names, arguments = (list(map(itemgetter(at), calls)) for at in range(3))
         if not self._assembles:
-            return self.told(calls)
-        begun = [self.open(given, name) for given, name, _ in calls]
-        for call, (_, _, arguments) in zip(begun, calls, strict=True):
-            call.parts.append(arguments)
-        return [(call.index, call.id or "", call.shown, call.arguments) for call in begun]
+            return self._told(given, names, arguments)
+        begun = list(map(self.open, given, names))
+        for call, text in zip(begun, arguments, strict=True):
+            call.parts.append(text)
+        return ToldCalls(begun[0].index, [call.id or "" for call in begun], [call.shown for call in begun], arguments)
 
-    def told(self, calls: list[WholeCall]) -> list[ToldCall]:
-        """What the client is told of calls that were read from markers: their places, ids and names."""
+    def _told(self, given: Sequence[str], names: Sequence[str], arguments: Sequence[str]) -> ToldCalls:
+        """The same where nothing is kept of them but their ids and places."""
         self.present = True
-        answer, choice = self._answer, self._choice
-        names, note, claim = answer.names if answer.renames else None, answer.notes.about_call, self._claim
-        if self._active and names is None:  # nothing in between, for speed
+        answer, first = self._answer, self._next
+        said = given
+        if answer.renames:
+            names = list(map(answer.names.original, names))
+            said = [answer.names.original_id(each, answer.options.id_prefix) for each in given]
+        if self._active:
             self._ledger = self._ledger or answer.ledger.fork()
-            claim = self._ledger.claim
-        told: list[ToldCall] = []
-        for index, (given, name, arguments) in enumerate(calls, self._next):
-            shown = name if names is None else names.original(name)
+            ids = self._ledger.claim_all(said, names)
+        else:
             # A grammar without ids, and nobody to make them: a call without an id is of no use to a client.
-            final = claim(given, shown) or f"{shown}_{index}"
-            note("markers_parsed", choice, index, "", given, final)
-            told.append((index, final, shown, arguments))
-        self._used.update(range(self._next, self._next + len(calls)))
-        self._next += len(calls)
-        return told
+            ids = [each or f"{name}_{at}" for at, (each, name) in enumerate(zip(said, names, strict=True), first)]
+        answer.notes.about_calls("markers_parsed", self._choice, first, given, ids)
+        self._next = first + len(ids)
+        self._used.update(range(first, self._next))
+        return ToldCalls(first, ids, names, arguments)

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Final, assert_never
 
 from moongate.kimi.answer import Answer
-from moongate.kimi.call import Call, ToldCall
+from moongate.kimi.call import Call, ToldCalls
 from moongate.kimi.calls import Calls
 from moongate.kimi.finish import judged
 from moongate.kimi.pieces import (
@@ -27,7 +27,7 @@ from moongate.payload import JsonObject
 REASONING_FIELDS: Final = ("reasoning_content", "reasoning")
 TEXT_FIELDS: Final = frozenset(("content", *REASONING_FIELDS))
 
-Told = Text | Call | tuple[Call, str] | list[ToldCall]  # text, a call that begins, arguments of a call, whole calls
+Told = Text | Call | tuple[Call, str] | ToldCalls  # text, a call that begins, arguments of a call, whole calls
 
 
 class ChoiceState:

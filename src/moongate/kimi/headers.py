@@ -41,6 +41,29 @@ def read_header(text: str, offer: Offer) -> Header:
     return Header(given, by_keys=name.startswith("call_") or (name.isascii() and name.isdigit()))
 
 
+class Headers:
+    """Reads many headers. Those that differ in nothing but their index are read once."""
+
+    __slots__ = ("_names", "_offer")
+
+    def __init__(self, offer: Offer) -> None:
+        self._offer = offer
+        self._names: dict[str, str] = {}  # by what stands before the index
+
+    def read(self, text: str) -> tuple[str, str, bool]:
+        """The same as `read_header`."""
+        head, colon, index = text.rpartition(":")
+        if not (colon and index.isdigit() and index.isascii()):
+            return read_header(text, self._offer)
+        name = self._names.get(head)
+        if name is None:
+            header = read_header(text, self._offer)
+            if header.given != text:  # blanks before it
+                return header
+            name = self._names[head] = header.name
+        return text, name, False
+
+
 def _mimicked(name: str, offer: Offer) -> str:
     """The offered tool in an id that somebody sanitised: `functions_NAME_N`, `functionsNAMEN`."""
     found = _SANITISED(name)

@@ -5,14 +5,14 @@ Copy on write: a message that breaks no rule is sent as the very object that cam
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import is_
 from typing import Any
 
 from moongate.kimi.names import ToolNames
 from moongate.kimi.notes import Notes
-from moongate.kimi.past import NO_OUTPUT, Past, PastCall, Result, Turn, is_empty_text
+from moongate.kimi.past import NO_OUTPUT, NONE, Past, is_empty_text
 from moongate.kimi.reasoning import ReasoningRule
 from moongate.payload import JsonObject, dumps_text, loads, object_of
 
@@ -37,13 +37,12 @@ class HistoryWriter:
     def _in_order(self, messages: list[JsonObject], past: Past) -> list[JsonObject]:
         """Each assistant message with its results directly behind it; what belongs nowhere is left out."""
         written: list[JsonObject] = []
-        turns, hollow = iter(past.turns), set(past.hollow)
-        turn = next(turns, None)
+        turn, places, hollow = 0, [*past.turns, len(messages)], set(past.hollow)
         for at, message in enumerate(messages):
-            if turn is not None and turn.at == at:
-                written.append(self._turn(turn))
-                written += self._results(turn)
-                turn = next(turns, None)
+            if at == places[turn]:
+                written.append(self._turn(message, at, past, turn))
+                self._add_results(written, messages, past, turn)
+                turn += 1
             elif at in hollow:
                 self.notes.add("history_message", f"messages[{at}]", message)
             elif message.get("role") == "developer":
@@ -51,48 +50,50 @@ class HistoryWriter:
                 written.append({**message, "role": "system"})
             elif message.get("role") != "tool":
                 written.append(message)
-        for result in past.results:
-            if not result.counts:
-                self.notes.add("history_message", f"messages[{result.at}]", result.message)
+        for result, at in enumerate(past.results):
+            if not past.counts(result):
+                self.notes.add("history_message", f"messages[{at}]", messages[at])
         return written
 
-    def _results(self, turn: Turn) -> Iterator[JsonObject]:
+    def _add_results(self, written: list[JsonObject], messages: list[JsonObject], past: Past, turn: int) -> None:
         """One result for each call."""
-        calls = turn.calls
-        if not self.mends_ids and all(call.result for call in calls):
+        calls: Sequence[int] = past.calls_of(turn)
+        if not self.mends_ids and all(past.of_calls[call] != NONE for call in calls):
             # Order is a matter of section 3: without it only a missing result has to stand at a place of its own.
-            calls = sorted(calls, key=lambda call: call.result.at if call.result else 0)
-        for place, call in enumerate(calls, turn.at + 1):
-            if call.result is None:
-                made = {"role": "tool", "tool_call_id": self._sent_id(call.final), "content": NO_OUTPUT}
-                self.notes.add("history_message", f"messages[{turn.at}]", None, made)
-                yield made
+            calls = sorted(calls, key=past.of_calls.__getitem__)
+        for place, call in enumerate(calls, past.turns[turn] + 1):
+            result = past.of_calls[call]
+            if result == NONE:
+                made = {"role": "tool", "tool_call_id": self._sent_id(past.finals[call]), "content": NO_OUTPUT}
+                self.notes.add("history_message", f"messages[{past.turns[turn]}]", None, made)
+                written.append(made)
                 continue
-            if call.result.at != place:
-                self.notes.add("history_message", f"messages[{call.result.at}]", call.result.at, place)
-            yield self._result(call.result)
+            at = past.results[result]
+            if at != place:
+                self.notes.add("history_message", f"messages[{at}]", at, place)
+            written.append(self._result(messages[at], at, past, call))
 
     def _in_place(self, messages: list[JsonObject], past: Past) -> list[JsonObject]:
         """Every message at its place, only the results directly behind their message in the order of its calls."""
         written = list(messages)
-        for result in past.results:
-            written[result.at] = self._result(result)
-        for turn in past.turns:
-            written[turn.at] = self._turn(turn)
+        for at, call in zip(past.results, past.of_results, strict=True):
+            if call != NONE:
+                written[at] = self._result(messages[at], at, past, call)
+        for turn, at in enumerate(past.turns):
+            written[at] = self._turn(messages[at], at, past, turn)
         if self.mends_ids:
             self._sort_runs(written, past)
         return written
 
     def _sort_runs(self, written: list[JsonObject], past: Past) -> None:
-        places = {result.at: result for result in past.results}
-        for turn in past.turns:
-            order = {id(call): position for position, call in enumerate(turn.calls)}
-            run: list[tuple[int, int]] = []  # place in the order of calls, place in the messages
-            at = turn.at + 1
-            while at in places:
-                call = places[at].call
-                if call is not None and call.turn is turn:
-                    run.append((order[id(call)], at))
+        called = dict(zip(past.results, past.of_results, strict=True))
+        for turn, place in enumerate(past.turns):
+            calls = past.calls_of(turn)
+            run: list[tuple[int, int]] = []  # the call, its result's place
+            at = place + 1
+            while at in called:
+                if called[at] in calls:
+                    run.append((called[at], at))
                 at += 1
             moved = [(written[source], target) for (_, source), (_, target) in zip(sorted(run), run, strict=True)]
             for message, target in moved:
@@ -101,10 +102,9 @@ class HistoryWriter:
             for message, target in moved:
                 written[target] = message
 
-    def _turn(self, turn: Turn) -> JsonObject:
-        message = turn.message
-        where = f"messages[{turn.at}]"
-        calls = [self._call(call, where, position) for position, call in enumerate(turn.calls)]
+    def _turn(self, message: JsonObject, at: int, past: Past, turn: int) -> JsonObject:
+        where = f"messages[{at}]"
+        calls = [self._call(past, call, where, place) for place, call in enumerate(past.calls_of(turn))]
         if not all(map(is_, calls, message["tool_calls"])):
             message = {**message, "tool_calls": calls}
         content = message.get("content")
@@ -114,54 +114,46 @@ class HistoryWriter:
             message = {**message, "content": left or None}
         return message if self.reasoning is None else self.reasoning.mend(message, where, self.notes)
 
-    def _call(self, call: PastCall, where: str, position: int) -> JsonObject:
-        body = call.body
-        final = self._sent_id(call.final)
-        if final != call.given:
-            self._note("history_id", f"{where}.tool_calls[{position}].id", body.get("id"), final)
+    def _call(self, past: Past, call: int, where: str, place: int) -> JsonObject:
+        came = body = past.calls[call]
+        final = self._sent_id(past.finals[call])
+        if final != past.given[call]:
+            self.notes.add("history_id", f"{where}.tool_calls[{place}].id", body.get("id"), final)
             body = {**body, "id": final}
         if self.mends_ids and not body.get("type"):
-            self._note("history_message", f"{where}.tool_calls[{position}].type", body.get("type"), "function")
+            self.notes.add("history_message", f"{where}.tool_calls[{place}].type", body.get("type"), "function")
             body = {**body, "type": "function"}
         function = body["function"]
-        name = self.names.sent(call.name)
+        name = self.names.sent(past.names[call])
         arguments = function.get("arguments")
         text = object_text(arguments) if self.mends_history else arguments
         if name == function["name"] and text is arguments:
             return body
         function = {**function, "name": name}
         if text is not arguments:
-            self._note("arguments", f"{where}.tool_calls[{position}].function.arguments", arguments, text)
+            self.notes.add("arguments", f"{where}.tool_calls[{place}].function.arguments", arguments, text)
             function["arguments"] = text
-        if name != call.body["function"]["name"]:
-            self._note(
-                "tool_name", f"{where}.tool_calls[{position}].function.name", call.body["function"]["name"], name
-            )
+        if name != came["function"]["name"]:
+            self.notes.add("tool_name", f"{where}.tool_calls[{place}].function.name", came["function"]["name"], name)
         return {**body, "function": function}
 
-    def _result(self, result: Result) -> JsonObject:
-        message = result.message
-        if result.call is None:
-            return message
+    def _result(self, message: JsonObject, at: int, past: Past, call: int) -> JsonObject:
         given = message.get("tool_call_id")
-        final = result.call.final if self.mends_ids else given
+        final = past.finals[call] if self.mends_ids else given
         if isinstance(final, str):
             final = self._sent_id(final)
         if final != given:
-            if given != result.call.given:  # else the note of its call says it
-                self._note("history_id", f"messages[{result.at}].tool_call_id", given, final)
+            if given != past.given[call]:  # else the note of its call says it
+                self.notes.add("history_id", f"messages[{at}].tool_call_id", given, final)
             message = {**message, "tool_call_id": final}
         name = message.get("name")
         if isinstance(name, str) and name in self.names.renamed:
-            self._note("tool_name", f"messages[{result.at}].name", name, self.names.sent(name))
+            self.notes.add("tool_name", f"messages[{at}].name", name, self.names.sent(name))
             message = {**message, "name": self.names.sent(name)}
         return message
 
     def _sent_id(self, final: str) -> str:
         return final if self.id_prefix is None else self.names.sent_id(final, self.id_prefix)
-
-    def _note(self, kind: str, where: str, before: Any, after: Any) -> None:
-        self.notes.add(kind, where, before, after)
 
 
 def object_text(arguments: Any) -> str:

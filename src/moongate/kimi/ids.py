@@ -8,7 +8,7 @@ not empty and not used twice.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Set
+from collections.abc import Container, Sequence, Set
 from typing import Final
 
 from moongate.kimi.family import Family
@@ -28,15 +28,15 @@ class Ledger:
     """
 
     __slots__ = (
-        *("_before", "_by_message", "_count", "_highest", "_mine", "_prefix", "_renumbers"),
-        *("active", "names_tools"),
+        *("_before", "_count", "_highest", "_mine", "_prefix", "_renumbers"),
+        *("active", "by_message", "names_tools"),
     )
 
     def __init__(self, options: KimiOptions, family: Family) -> None:
         self.active = options.repair_on_mismatch or options.id_normalization
         self._prefix = f"{options.id_prefix}."
         self._renumbers = options.id_normalization
-        self._by_message = options.counter_scope == "request"
+        self.by_message = options.counter_scope == "request"
         self.names_tools = family == "k2" or options.id_normalization  # ids bear the tool's name
         self._count = 0  # calls so far
         self._highest = -1  # highest good or made index so far
@@ -45,19 +45,19 @@ class Ledger:
 
     def begin_message(self) -> None:
         """An assistant message begins. With `counterScope: "request"` nothing before it counts."""
-        if self._by_message:
+        if self.by_message:
             self._count, self._highest, self._before, self._mine = 0, -1, _NO_IDS, set()
 
     def fork(self) -> Ledger:
         """A ledger that goes on from here on its own: one for each choice of an answer."""
         child = Ledger.__new__(Ledger)
         child.active, child.names_tools = self.active, self.names_tools
-        child._prefix, child._renumbers, child._by_message = self._prefix, self._renumbers, self._by_message
+        child._prefix, child._renumbers, child.by_message = self._prefix, self._renumbers, self.by_message
         child._count, child._highest = self._count, self._highest
         if self._mine:
             self._before, self._mine = (self._before | self._mine if self._before else self._mine), set()
         child._before, child._mine = self._before, set()
-        if self._by_message:
+        if self.by_message:
             child.begin_message()
         return child
 
@@ -72,6 +72,31 @@ class Ledger:
         self._mine.add(final)
         self._count += 1
         return final
+
+    def claim_all(self, given: Sequence[str], names: Sequence[str]) -> Sequence[str]:
+        """The ids of the next calls: what each came with, and its name."""
+        if not self.active:
+            return given
+        made = self._made_at_once(given, names)
+        return list(map(self.claim, given, names)) if made is None else made
+
+    def _made_at_once(self, given: Sequence[str], names: Sequence[str]) -> list[str] | None:
+        """The same if not one of the ids that they came with is good; None if that is not to be seen at once."""
+        first = max(self._count, self._highest + 1)
+        if self.names_tools:
+            if self._renumbers or not self._mine.issuperset(given):
+                return None
+            ids = [f"{self._prefix}{name}:{index}" for index, name in enumerate(names, first)]
+        else:
+            if any(given):
+                return None
+            ids = [f"{name}_{n}" for n, name in enumerate(names, first)]
+            if not (self._mine.isdisjoint(ids) and self._before.isdisjoint(ids)):
+                return None
+        self._mine.update(ids)
+        self._count += len(ids)
+        self._highest = first + len(ids) - 1
+        return ids
 
     def _is_taken(self, text: str) -> bool:
         return text in self._mine or text in self._before

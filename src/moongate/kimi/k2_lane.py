@@ -42,7 +42,7 @@ class K2Lane:
 
     __slots__ = (
         *("_back", "_block", "_data", "_desk", "_ending", "_ending_chars", "_first", "_held", "_held_chars"),
-        *("_home", "_lexers", "_markers", "_pending", "_resume", "_since", "_state", "_visible", "calling"),
+        *("_home", "_lexers", "_markers", "_pending", "_resume", "_since", "_state", "_stuck", "_visible", "calling"),
     )
 
     def __init__(self, home: Channel, markers: K2Markers, offer: Offer, mend: bool) -> None:
@@ -60,6 +60,7 @@ class K2Lane:
         self._data = ""
         self._pending = ""  # read again with the next text: what may become a marker, or a whole header
         self._resume = 0  # where to look on in it
+        self._stuck = _DONE  # the callBegin of a block that a run ended at
         self._since = 0  # HEADER: where it begins. DOUBT: where the text begins that is not in `_held`
         self._ending = CALL_END  # DOUBT: the first end marker ...
         self._ending_chars = 0  # ... and the length of its text
@@ -96,7 +97,7 @@ class K2Lane:
         return self._visible.take()
 
     def _run(self, final: bool) -> None:
-        pos, self._resume, self._pending, self._since = self._resume, 0, "", 0
+        pos, self._resume, self._pending, self._since, self._stuck = self._resume, 0, "", 0, _DONE
         while pos != _DONE:
             state = self._state
             if pos == len(self._data) and state is not DOUBT and not final:
@@ -137,10 +138,11 @@ class K2Lane:
             begin = match.end() - len(self._markers.tokens.call_begin)
             if begin > stop:  # a run of them: only the last one may have a header
                 visible.say(data[stop:begin])
-            run = read_run(data, begin, self._markers, self._desk)
+            run = None if begin == self._stuck else read_run(data, begin, self._markers, self._desk)
             self._back = BEFORE if self._state is START else self._state
             if run is not None:
                 self._state = AFTER if run.called else self._back
+                self._stuck = run.end if run.stuck else _DONE
                 return run.end
             self._since = match.end()
         elif act is SHOW:

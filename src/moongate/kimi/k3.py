@@ -55,8 +55,8 @@ class K3Lane:
     """One field of one choice."""
 
     __slots__ = (
-        *("_body", "_call", "_data", "_element", "_home", "_mend", "_offer", "_pending", "_resume", "_since", "_tag"),
-        *("_visible", "calling"),
+        *("_body", "_call", "_data", "_element", "_home", "_mend", "_offer", "_pending", "_resume", "_since"),
+        *("_stuck", "_tag", "_visible", "calling"),
     )
 
     def __init__(self, home: Channel, offer: Offer, mend: bool) -> None:
@@ -72,6 +72,7 @@ class K3Lane:
         self._data = ""
         self._pending = ""  # read again with the next text: what may become a token, or a whole tag
         self._resume = 0  # where to look on in it
+        self._stuck = _DONE  # what begins here is no empty call: it was looked at
         self._since = 0  # where the tag begins, behind its token
 
     @property
@@ -100,7 +101,7 @@ class K3Lane:
         return self._visible.take()
 
     def _run(self, final: bool) -> None:
-        pos, self._resume, self._pending, self._since = self._resume, 0, "", 0
+        pos, self._resume, self._pending, self._since, self._stuck = self._resume, 0, "", 0, _DONE
         while pos != _DONE:
             lexer = IN_TAG if self._tag is not None else IN_BODY if self._body else OUTSIDE
             match = lexer.find(self._data, pos, final)
@@ -125,7 +126,7 @@ class K3Lane:
             self._end_call()
             self._drop(match[1])
             return match.end()
-        end = self._read_run(stop) if token is OPEN and not self._body else stop
+        end = self._read_run(stop) if token is OPEN and not self._body and stop != self._stuck else stop
         if end > stop:
             return end
         self._tag = token
@@ -144,6 +145,7 @@ class K3Lane:
         if calls:
             self._end_call()
             self._visible.calls(calls)
+            self._stuck = end
         return end
 
     def _in_tag(self, tag: Token, stop: int, match: re.Match[str] | None, token: Token | None, final: bool) -> int:

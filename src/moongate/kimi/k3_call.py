@@ -26,12 +26,12 @@ STRING, TYPED, JSON, SKIPPED = Body  # to look a member up in its class is slow
 class K3Call:
     """`name` is empty if no call is made: then everything in it is skipped."""
 
-    __slots__ = ("_arguments", "_body", "_mend", "_name", "_parts", "_some", "_visible")
+    __slots__ = ("_arguments", "_body", "_name", "_parts", "_some", "_visible", "mend")
 
     def __init__(self, name: str, visible: Visible, mend: bool) -> None:
         self._name = name
         self._visible = visible
-        self._mend = mend
+        self.mend = mend
         self._some = False  # an argument was there
         self._arguments: Arguments | None = None  # of a `json` child
         self._body = SKIPPED
@@ -49,7 +49,7 @@ class K3Call:
             self._visible.add(Dropped(child, "the call has its arguments already"))
         elif child == "json":
             self._body = JSON
-            self._arguments = Arguments(self._mend)
+            self._arguments = Arguments(self.mend)
         elif key is None:
             self._visible.add(Dropped(child, "an argument without a key"))
         else:
@@ -59,6 +59,15 @@ class K3Call:
             self._parts.clear()
             if self._body is STRING:
                 self._visible.argue('"')
+
+    @property
+    def takes_arguments(self) -> bool:
+        return self._name != "" and self._arguments is None
+
+    def add(self, arguments: list[str]) -> None:
+        """Some of them as a whole, where it takes them: see `written_argument`."""
+        self._visible.argue((", " if self._some else "{") + ", ".join(arguments))
+        self._some = True
 
     def feed(self, text: str) -> None:
         """The next part of the body."""
@@ -74,7 +83,7 @@ class K3Call:
         if self._body is STRING:
             self._visible.argue('"')
         elif self._body is TYPED:
-            self._visible.argue(_value("".join(self._parts), self._mend))
+            self._visible.argue(_value("".join(self._parts), self.mend))
         elif self._body is JSON and self._arguments is not None:
             self._visible.argue(self._arguments.close())
         self._body = SKIPPED
@@ -98,6 +107,15 @@ class K3Call:
             self._visible.argue(self._arguments.close())
         if self._name:
             self._visible.close_call(cut)
+
+
+def written_argument(attributes: dict[str, str], body: str, mend: bool) -> str | None:
+    """A whole argument as it stands in the JSON of a call; None if it has no key."""
+    key = attributes.get("key")
+    if key is None:
+        return None
+    value = payload.dumps_text(body) if attributes.get("type") == "string" else _value(body, mend)
+    return f"{payload.dumps_text(key)}: {value}"
 
 
 def _value(text: str, mend: bool) -> str:

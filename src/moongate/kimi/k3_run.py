@@ -8,42 +8,97 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from moongate.kimi.k3_call import K3Call
-from moongate.kimi.k3_tags import MAX_TAG_CHARS, attributes
+from moongate.kimi.k3_call import K3Call, written_argument
+from moongate.kimi.k3_tags import MAX_TAG_CHARS, TEXTS, Token, attributes, tag_name
 from moongate.kimi.pieces import WholeCall
 
-_MORE: Final = rf"(?:\s[^<]{{0,{MAX_TAG_CHARS - len('argument ')}}}+)?"  # of a tag, behind its name
-_CALL: Final = rf"<\|open\|>(call{_MORE})<\|sep\|>"
+_MOST_ELEMENTS: Final = 32  # read at once
+_MOST_KNOWN: Final = 256  # elements that are remembered, in case that they repeat themselves
 
-# A child of a call: its tag, its body, its end.
-_CHILD: Final = re.compile(rf"<\|open\|>((argument|json){_MORE})<\|sep\|>([^<]*+)<\|close\|>\2<\|sep\|>").match
-# A call with nothing in it: the next one begins, or it ends.
-_EMPTY: Final = re.compile(rf"{_CALL}(?:<\|close\|>call<\|sep\|>|(?={_CALL}))").match
+_OPEN, _SEP = TEXTS[Token.OPEN], TEXTS[Token.SEP]
+_CALL_END: Final = f"{TEXTS[Token.CLOSE]}call{_SEP}"
+_MORE: Final = rf"(?:\s[^<]{{0,{MAX_TAG_CHARS - len('argument ')}}}+)?<\|sep\|>"  # of a tag, behind its name
+
+_CHILDREN: Final = re.compile(
+    rf"(?:<\|open\|>(argument|json){_MORE}[^<]*+<\|close\|>\1<\|sep\|>){{1,{_MOST_ELEMENTS}}}+"
+).match
+# Calls with nothing in them, but for the last one: if it is not closed it may have something in it.
+_CALLS: Final = re.compile(rf"(?:<\|open\|>call{_MORE}(?:<\|close\|>call<\|sep\|>)?+){{1,{_MOST_ELEMENTS}}}+").match
 
 
 def read_children(data: str, at: int, call: K3Call) -> int:
     """The children of a call from `at` on, up to the first that is not plain: where they end."""
-    while (child := _CHILD(data, at)) is not None:
-        call.open(child[2], attributes(child[1]))
-        call.feed(child[3])
-        call.close()
-        at = child.end()
+    known = _Arguments(call.mend)
+    while (found := _CHILDREN(data, at)) is not None:
+        children = data[at : found.end()].split(_OPEN)[1:]
+        at = found.end()
+        if call.takes_arguments:
+            read = [known[child] for child in children]
+            arguments = [each for each in read if each is not None]
+            if len(arguments) == len(children):
+                call.add(arguments)
+                continue
+        for child in children:
+            tag, _, rest = child.partition(_SEP)
+            call.open(tag_name(tag), attributes(tag))
+            call.feed(rest.partition("<")[0])
+            call.close()
     return at
+
+
+class _Arguments(dict[str, str | None]):
+    """Children by their texts from behind `<|open|>` on: as they stand in the JSON, None for what is no argument."""
+
+    def __init__(self, mend: bool) -> None:
+        self._mend = mend
+        self._tags: dict[str, dict[str, str]] = {}
+
+    def __missing__(self, child: str) -> str | None:
+        if len(self) >= _MOST_KNOWN:
+            self.clear()
+            self._tags.clear()
+        tag, _, rest = child.partition(_SEP)
+        found = self._tags.get(tag)
+        if found is None:
+            found = self._tags[tag] = attributes(tag)
+        argument = None
+        if tag_name(tag) == "argument":
+            argument = written_argument(found, rest.partition("<")[0], self._mend)
+        self[child] = argument
+        return argument
 
 
 def read_empty_calls(data: str, at: int) -> tuple[int, list[WholeCall]]:
     """The calls from `at` on that have a name and no arguments: where they end."""
     calls: list[WholeCall] = []
-    names: dict[str, str] = {}
-    while (call := _EMPTY(data, at)) is not None:
-        tag = call[1]
-        if tag not in names:
-            names[tag] = attributes(tag).get("tool", "").strip()
-        if not names[tag]:
+    known = _EmptyCalls()
+    while (found := _CALLS(data, at)) is not None:
+        texts = data[at : found.end()].split(_OPEN)[1:]
+        end, before = found.end(), len(calls)
+        if not texts[-1].endswith(_CALL_END):
+            end -= len(_OPEN) + len(texts.pop())
+        try:
+            calls.extend(map(known.__getitem__, texts))
+        except KeyError:
+            read = texts[: len(calls) - before]
+            return at + len(_OPEN) * len(read) + sum(map(len, read)), calls
+        if end == at:
             break
-        calls.append(("", names[tag], "{}"))
-        at = call.end()
+        at = end
     return at, calls
+
+
+class _EmptyCalls(dict[str, WholeCall]):
+    """Calls by their texts from behind `<|open|>` on. One without a name is not in it."""
+
+    def __missing__(self, text: str) -> WholeCall:
+        if len(self) >= _MOST_KNOWN:
+            self.clear()
+        name = attributes(text.partition(_SEP)[0]).get("tool", "").strip()
+        if not name:
+            raise KeyError(text)
+        call = self[text] = ("", name, "{}")
+        return call
 
 
 def behind_repeats(data: str, at: int, tag: str) -> int:

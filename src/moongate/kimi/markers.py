@@ -34,6 +34,8 @@ class Marker(IntEnum):
 CALL_END, ARG_BEGIN = Marker.CALL_END, Marker.ARG_BEGIN
 SECTION_BEGIN, SECTION_END = Marker.SECTION_BEGIN, Marker.SECTION_END  # to look a member up in its class is slow
 
+MOST_BLOCKS: Final = 32  # read at once: if the first turns out to be none, the others were looked at in vain
+
 _TAGS: Final = {"<think>": Marker.THINK, "</think>": Marker.THINK_END, "<|im_end|>": Marker.TURN_END}
 
 
@@ -48,7 +50,7 @@ class K2Markers:
     first: str | None  # the character that all of them begin with, if there is one
     pieces: frozenset[str]  # what a marker may begin with, tags left out
     sections: re.Pattern[str] | None  # any number of them, one after the other
-    block: re.Pattern[str] | None  # header, argBegin, arguments and their end with no other marker near: the usual case
+    blocks: re.Pattern[str] | None  # calls that are all there, one after the other: the usual case
 
     @classmethod
     def of(cls, tokens: ToolTokens) -> K2Markers:
@@ -78,7 +80,7 @@ def _markers(tokens: ToolTokens) -> K2Markers:
         first=firsts.pop() if len(firsts) == 1 else None,
         pieces=frozenset(text[:end] for text in texts for end in range(1, len(text))),
         sections=_sections(texts),
-        block=_block(texts),
+        blocks=_blocks(texts),
     )
 
 
@@ -95,14 +97,15 @@ def _are_apart(texts: dict[str, Marker]) -> bool:
     return not nested and all(text.rfind("<") == 0 for text in texts)
 
 
-def _block(texts: dict[str, Marker]) -> re.Pattern[str] | None:
-    """What stands behind a callBegin if it is all there: header, arguments if there are any. callEnd is part of it."""
+def _blocks(texts: dict[str, Marker]) -> re.Pattern[str] | None:
+    """Some of: callBegin, header, argBegin and arguments if there are any, with no other `<`. callEnd is part of it."""
     texts = dict(sorted(texts.items()))
     if not _are_apart(texts) or ARG_BEGIN not in texts.values():
         return None
     ends, others = _any_of(texts, {CALL_END}), _any_of(texts, set(Marker) - {CALL_END, ARG_BEGIN})
-    header, arguments = f"([^<]{{0,{MAX_HEADER_CHARS}}}+)", f"(?:{_any_of(texts, {ARG_BEGIN})}([^<]*+))?"
-    return re.compile(f"{header}{arguments}(?:{ends}|(?={others}))")
+    header = f"{_any_of(texts, {Marker.CALL_BEGIN})}[^<]{{0,{MAX_HEADER_CHARS}}}+"
+    arguments = f"(?:{_any_of(texts, {ARG_BEGIN})}[^<]*+)?"
+    return re.compile(f"(?:{header}{arguments}(?:{ends}|(?={others}))){{1,{MOST_BLOCKS}}}+")
 
 
 def _any_of(texts: dict[str, Marker], markers: set[Marker]) -> str:

@@ -8,11 +8,11 @@ from functools import partial
 from moongate.chat.items import Chunk, LazyChunk
 from moongate.chat.mould import Mould, TextChunk
 from moongate.chat.template import Template, TemplateChunk, hole_in
-from moongate.kimi.call import ToldCall, call_object
+from moongate.kimi.call import ToldCalls, call_object
 from moongate.kimi.choice import Told
 from moongate.kimi.pieces import Text
 from moongate.kimi.stream import StreamedChoice, arguments_delta, begin_delta
-from moongate.payload import JsonObject, dumps
+from moongate.payload import JsonObject, dumps, dumps_inside
 
 
 class MouldedChoice:
@@ -25,7 +25,7 @@ class MouldedChoice:
         self._choice = choice
         self._text: Template | None = None
         self._arguments: list[Template | None] = [None, None]  # later in its chunk, first of it
-        self._openings: tuple[bytes, bytes] | None = None  # the same for whole calls, with holes
+        self._openings: tuple[list[bytes], list[bytes]] | None = None  # the same for whole calls, see `write`
 
     def feed(self, chunk: TextChunk) -> Sequence[Chunk]:
         told = self._choice.say(self.mould.field, chunk.text)
@@ -41,7 +41,7 @@ class MouldedChoice:
             if template is None:
                 template = self._arguments[first] = Template(partial(self._call_payload, first))
             return (TemplateChunk(template, told[1], told[0].index),)
-        if isinstance(told, list):
+        if isinstance(told, ToldCalls):
             return (CallsChunk(self, told, first),)
         (delta,) = self._choice.deltas(told)
         if first and isinstance(told, Text) and delta.keys() == {self.mould.field}:
@@ -62,32 +62,34 @@ class MouldedChoice:
         choice = {**sample["choices"][0], "delta": delta} if first else self._choice.bare(delta)
         return {**sample, "choices": [choice]}
 
-    def write(self, calls: list[ToldCall], first: bool) -> bytes:
+    def write(self, calls: ToldCalls, first: bool) -> bytes:
         """Two events for each of these whole calls: it begins, and all of its arguments."""
         if self._openings is None:
-            self._openings = (self._with_holes(False), self._with_holes(True))
-        event = self._openings[0]
-        names = {name: dumps(name) for name in {call[2] for call in calls}}
-        parts = [
-            event % (index, dumps(id_), names[name], index, dumps(arguments)) for index, id_, name, arguments in calls
-        ]
+            self._openings = (self._around_holes(False), self._around_holes(True))
+        start, before_id, before_name, behind_name, before_text, end = self._openings[0]
+        names = {name: before_name + dumps(name)[1:-1] + behind_name for name in set(calls.names)}
+        texts = {text: before_text + dumps(text)[1:-1] + end for text in set(calls.arguments)}
+        size = len(calls.ids)
+        parts = [start, b"", before_id, b"", b"", b"", b""] * size
+        parts[1::7] = parts[5::7] = dumps(list(range(calls.first, calls.first + size)))[1:-1].split(b",")
+        parts[3::7] = dumps_inside(calls.ids)
+        parts[4::7] = list(map(names.__getitem__, calls.names))
+        parts[6::7] = list(map(texts.__getitem__, calls.arguments))
         if first:
-            index, id_, name, arguments = calls[0]
-            parts[0] = self._openings[1] % (index, dumps(id_), names[name], index, dumps(arguments))
+            parts[0], parts[2], before_name, behind_name, _, _ = self._openings[1]
+            parts[4] = before_name + dumps(calls.names[0])[1:-1] + behind_name
         return b"".join(parts)
 
-    def _with_holes(self, first: bool) -> bytes:
-        """Both events of a whole call, to be filled with its index, id, name, index and arguments."""
+    def _around_holes(self, first: bool) -> list[bytes]:
+        """Both events of a whole call, without its index, its id, its name, its index again and its arguments."""
         hole = hole_in(self.payload({}, True))
-        index, id_, name, text = (hole + what for what in ("index", "id", "name", "arguments"))
-        begin, more = begin_delta(0, id_, name), arguments_delta(0, text)
+        index = hole + "index"
+        begin, more = begin_delta(0, hole, hole), arguments_delta(0, hole)
         for delta in (begin, more):
             delta["tool_calls"][0]["index"] = index
         events = Chunk.of(self.payload(begin, first)).encode() + Chunk.of(self.payload(more, False)).encode()
-        events = events.replace(b"%", b"%%").replace(dumps(index), b"%d")
-        for hole in (id_, name, text):
-            events = events.replace(dumps(hole), b"%b")
-        return events
+        inside = dumps(hole)[1:-1]
+        return events.replace(dumps(index), inside).split(inside)
 
 
 class CallsChunk(LazyChunk):
@@ -95,7 +97,7 @@ class CallsChunk(LazyChunk):
 
     __slots__ = ("_calls", "_first", "_made_by")
 
-    def __init__(self, made_by: MouldedChoice, calls: list[ToldCall], first: bool) -> None:
+    def __init__(self, made_by: MouldedChoice, calls: ToldCalls, first: bool) -> None:
         self._made_by = made_by
         self._calls = calls
         self._first = first

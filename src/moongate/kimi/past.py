@@ -5,6 +5,7 @@ Reading changes nothing. It refuses what no rule could work with, and leaves the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from moongate.errors import BadRequest
@@ -13,69 +14,52 @@ from moongate.payload import JsonObject
 NO_OUTPUT: Final = "(no output)"  # what a call without a result is answered with
 
 
-class PastCall:
-    """A call in the history: what the client wrote, and what it becomes."""
-
-    __slots__ = ("body", "final", "given", "name", "result", "turn", "twin")
-
-    def __init__(self, body: JsonObject, turn: Turn) -> None:
-        given = body.get("id")
-        self.body = body
-        self.turn = turn
-        self.given: str = given if isinstance(given, str) else ""
-        self.name: str = body["function"]["name"]
-        self.final = self.given
-        self.result: Result | None = None  # the one that counts
-        self.twin: PastCall | None = None  # the next call of the same message with the same id
-
-
-class Turn:
-    """An assistant message with calls."""
-
-    __slots__ = ("at", "calls", "message", "unanswered_from")
-
-    def __init__(self, at: int, message: JsonObject) -> None:
-        self.at = at
-        self.message = message
-        self.calls: list[PastCall] = [PastCall(body, self) for body in message["tool_calls"]]
-        self.unanswered_from = 0  # calls before this one are answered
-
-    def first_unanswered(self) -> PastCall | None:
-        for position in range(self.unanswered_from, len(self.calls)):
-            if self.calls[position].result is None:
-                self.unanswered_from = position
-                return self.calls[position]
-        self.unanswered_from = len(self.calls)
-        return None
-
-
-class Result:
-    """A tool message, and the call that it belongs to."""
-
-    __slots__ = ("at", "call", "message")
-
-    def __init__(self, at: int, message: JsonObject) -> None:
-        self.at = at
-        self.message = message
-        self.call: PastCall | None = None
-
-    @property
-    def counts(self) -> bool:
-        """Is it the result of its call: neither a second one nor an orphan?"""
-        return self.call is not None and self.call.result is self
+NONE: Final = -1  # instead of a number
 
 
 class Past:
-    """What the rules need to know of a message history. All lists are in order of appearance."""
+    """What the rules need to know of a message history. All lists are in order of appearance.
 
-    __slots__ = ("developers", "hollow", "results", "tools", "turns")
+    A turn is an assistant message with calls. Turns, calls and results go by their numbers, and what is known of them
+    stands in columns: a history may hold a hundred thousand of them, and an object for each is dear to keep.
+    """
+
+    __slots__ = (
+        *("calls", "developers", "finals", "given", "hollow", "names", "of_calls", "of_results", "results"),
+        *("starts", "tools", "turns"),
+    )
 
     def __init__(self) -> None:
-        self.turns: list[Turn] = []
-        self.results: list[Result] = []
+        self.turns: list[int] = []  # their places
+        self.starts: list[int] = [0]  # the first call of each turn, and where the calls of the last one end
+        self.calls: list[JsonObject] = []  # what the client wrote
+        self.given: list[str] = []  # their ids, "" for what is no text
+        self.names: list[str] = []
+        self.finals: Sequence[str] = self.given  # the ids that they get
+        self.of_calls: list[int] = []  # the result of each call that counts, or NONE
+        self.results: list[int] = []  # places of tool messages
+        self.of_results: list[int] = []  # the call of each, or NONE
         self.hollow: list[int] = []  # places of assistant messages with neither content nor calls
         self.developers: list[int] = []  # places of developer messages
         self.tools: list[Any] = []  # offered inside messages (K3's dynamic tools)
+
+    def calls_of(self, turn: int) -> range:
+        return range(self.starts[turn], self.starts[turn + 1])
+
+    def counts(self, result: int) -> bool:
+        """Is it the result of its call: neither a second one nor an orphan?"""
+        call = self.of_results[result]
+        return call != NONE and self.of_calls[call] == result
+
+    def add_turn(self, at: int, bodies: list[JsonObject]) -> None:
+        self.turns.append(at)
+        self.calls += bodies
+        for body in bodies:
+            given = body.get("id")
+            self.given.append(given if isinstance(given, str) else "")
+            self.names.append(body["function"]["name"])
+            self.of_calls.append(NONE)
+        self.starts.append(len(self.calls))
 
 
 def read_past(messages: Any, accept_role_tool: bool) -> Past:
@@ -90,19 +74,20 @@ def read_past(messages: Any, accept_role_tool: bool) -> Past:
         if role == "assistant":
             if message.get("tool_calls"):
                 _check_calls(message["tool_calls"], at)
-                past.turns.append(Turn(at, message))
+                past.add_turn(at, message["tool_calls"])
             elif is_hollow(message):
                 past.hollow.append(at)
         elif role == "tool":
             if accept_role_tool:
                 _check_result(message, at)
-            past.results.append(Result(at, message))
+            past.results.append(at)
         elif role == "developer":
             past.developers.append(at)
         if "tools" in message and isinstance(message["tools"], list):
             past.tools += message["tools"]
+    past.of_results = [NONE] * len(past.results)
     if past.turns and past.results:
-        _pair(past)
+        _pair(past, messages)
     return past
 
 
@@ -143,44 +128,52 @@ def _check_result(message: JsonObject, at: int) -> None:
         raise BadRequest('a tool message needs content ("" is content)', path=f"messages[{at}].content")
 
 
-def _pair(past: Past) -> None:
+def _pair(past: Past, messages: list[JsonObject]) -> None:
     """Give each result its call. Known ids first, then the unknown and empty ones take what is still open."""
-    strays: list[tuple[Result, Turn]] = []
-    nearest: dict[str, PastCall] = {}  # id → the call of the nearest message before that a result now belongs to
-    turns = iter(past.turns)
-    coming = next(turns, None)
-    current: Turn | None = None
-    for result in past.results:
-        while coming is not None and coming.at < result.at:
-            current = coming
-            _add_ids(nearest, coming)
-            coming = next(turns, None)
-        call = nearest.get(_id_of(result))
-        if call is not None:
-            result.call = call
-            if call.result is None:
-                call.result = result
-                if call.twin is not None:
-                    nearest[call.given] = call.twin
-            elif call.result.message.get("content") == NO_OUTPUT:
-                call.result = result  # late, but the real one
-        elif current is not None:
-            strays.append((result, current))
+    strays: list[tuple[int, int]] = []  # results and turns
+    nearest: dict[str, int] = {}  # id → the call of the nearest message before that a result now belongs to
+    twins: dict[int, int] = {}  # call → the next one of the same message with the same id
+    turn, places, of_calls = NONE, [*past.turns, len(messages)], past.of_calls
+    for result, at in enumerate(past.results):
+        while places[turn + 1] < at:
+            turn += 1
+            _add_ids(past, turn, nearest, twins)
+        given = messages[at].get("tool_call_id")
+        call = nearest.get(given, NONE) if isinstance(given, str) else NONE
+        if call != NONE:
+            past.of_results[result] = call
+            if of_calls[call] == NONE:
+                of_calls[call] = result
+                if call in twins:
+                    nearest[past.given[call]] = twins[call]
+            elif messages[past.results[of_calls[call]]].get("content") == NO_OUTPUT:
+                of_calls[call] = result  # late, but the real one
+        elif turn != NONE:
+            strays.append((result, turn))
+    if strays:
+        _take_open_calls(past, strays)
+
+
+def _add_ids(past: Past, turn: int, nearest: dict[str, int], twins: dict[int, int]) -> None:
+    """The calls of this turn are the nearest now, of equal ids the first one."""
+    calls = past.calls_of(turn)
+    for call in reversed(calls):
+        given = past.given[call]
+        if given:
+            before = nearest.get(given, NONE)
+            if before >= calls.start:
+                twins[call] = before
+            nearest[given] = call
+
+
+def _take_open_calls(past: Past, strays: list[tuple[int, int]]) -> None:
+    """Each result takes the first call of its turn that has none."""
+    open_from: dict[int, int] = {}  # turn → the calls before are answered
     for result, turn in strays:
-        open_call = turn.first_unanswered()
-        if open_call is not None:
-            open_call.result = result
-            result.call = open_call
-
-
-def _add_ids(nearest: dict[str, PastCall], turn: Turn) -> None:
-    for call in reversed(turn.calls):
-        if call.given:
-            before = nearest.get(call.given)
-            call.twin = before if before is not None and before.turn is turn else None
-            nearest[call.given] = call
-
-
-def _id_of(result: Result) -> str:
-    given = result.message.get("tool_call_id")
-    return given if isinstance(given, str) else ""
+        call, end = open_from.get(turn, past.starts[turn]), past.starts[turn + 1]
+        while call < end and past.of_calls[call] != NONE:
+            call += 1
+        open_from[turn] = call
+        if call < end:
+            past.of_calls[call] = result
+            past.of_results[result] = call

@@ -59,7 +59,7 @@ def prepare(
     if tools or past.turns or past.tools:
         offered = OfferedTools(tools + past.tools if past.tools else tools)
         offer = Offer(offered, bool(offered or past.turns) and body.get("tool_choice") != "none")
-        if ledger.active:
+        if ledger.active and past.turns:
             _claim_ids(past, ledger, offered)
         if options.schema_rules == "always" or (options.schema_rules == "auto" and host.validates_schemas):
             names = _names(tools, past, body.get("tool_choice"), host)
@@ -81,11 +81,17 @@ def prepare(
 
 def _claim_ids(past: Past, ledger: Ledger, offered: OfferedTools) -> None:
     """Settle the name and the final id of each call of the history."""
-    for turn in past.turns:
+    plain = {name: plain_tool_name(name, offered) for name in set(past.names)}
+    past.names = [plain[name] for name in past.names]
+    if not ledger.by_message:
+        past.finals = ledger.claim_all(past.given, past.names)
+        return
+    finals: list[str] = []
+    for turn in range(len(past.turns)):
+        calls = slice(past.starts[turn], past.starts[turn + 1])
         ledger.begin_message()
-        for call in turn.calls:
-            call.name = plain_tool_name(call.name, offered)
-            call.final = ledger.claim(call.given, call.name)
+        finals += ledger.claim_all(past.given[calls], past.names[calls])
+    past.finals = finals
 
 
 def _names(tools: list[Any], past: Past, choice: Any, host: HostFacts) -> ToolNames:
@@ -94,7 +100,7 @@ def _names(tools: list[Any], past: Past, choice: Any, host: HostFacts) -> ToolNa
     Built-in tools and tools offered inside messages travel as they are, and so do their names.
     """
     offered = [tool["function"]["name"] for tool in tools if is_function(tool)]
-    spoken = {call.name for turn in past.turns for call in turn.calls}
+    spoken = set(past.names)
     if name := chosen_name(choice):
         spoken.add(name)
     spoken.difference_update(parameters_by_name([tool for tool in tools if not is_function(tool)] + past.tools))

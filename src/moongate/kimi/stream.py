@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from moongate.chat.replay import summary
 from moongate.kimi.answer import Answer
-from moongate.kimi.call import Call
+from moongate.kimi.call import Call, ToldCalls
 from moongate.kimi.choice import TEXT_FIELDS, ChoiceState, Told
 from moongate.kimi.pieces import Channel, Piece, Text
 from moongate.payload import JsonObject
@@ -145,7 +145,7 @@ class StreamedChoice(ChoiceState):
             return [dict.fromkeys(("content",) if told.channel == "content" else self.fields, told.text)]
         if isinstance(told, Call):
             return [begin_delta(told.index, told.id or "", told.shown)]
-        if isinstance(told, list):
+        if isinstance(told, ToldCalls):
             return [delta for call in told for delta in (begin_delta(*call[:3]), arguments_delta(call[0], call[3]))]
         call, text = told
         return [arguments_delta(call.index, text)]

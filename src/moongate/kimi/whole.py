@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from moongate.kimi.answer import Answer
-from moongate.kimi.call import Call, ToldCall, call_object
+from moongate.kimi.call import Call, ToldCall, ToldCalls, call_object
 from moongate.kimi.choice import REASONING_FIELDS, ChoiceState
 from moongate.kimi.pieces import Channel, Parser, Piece, Text
 from moongate.payload import JsonObject
@@ -52,7 +52,7 @@ def _read(state: ChoiceState, parser: Parser, message: JsonObject) -> JsonObject
             said[told.channel].append(told.text)
         elif isinstance(told, Call):
             calls.append(told)
-        elif isinstance(told, list):
+        elif isinstance(told, ToldCalls):
             calls += told
     joined: dict[Channel, str] = {channel: "".join(parts) for channel, parts in said.items()}
     state.said = bool(joined["content"])
