@@ -35,9 +35,12 @@ _CREATED: Final = 1_751_328_000  # the moment is not known; clients only want a 
 @cache
 def own_version() -> str:
     """Looked up when it is first asked for: the look-up is slow."""
-    from importlib.metadata import version
+    from importlib.metadata import PackageNotFoundError, version
 
-    return version("moongate")
+    try:
+        return version("moongate")
+    except PackageNotFoundError:
+        return "unknown"  # it runs from a folder that was never installed
 
 
 def _get(ask: Ask) -> None:

@@ -11,9 +11,11 @@ from moongate.payload import JsonObject
 
 def mended_choice(answer: Answer, index: int, choice: JsonObject) -> JsonObject:
     """The choice, repaired; the same object if nothing changed."""
-    state = ChoiceState(answer, index)
     found = choice.get("message")
     message: JsonObject = found if isinstance(found, dict) else {}
+    if answer.gate == b"<" and choice.get("finish_reason") == "stop" and _is_plain(message):
+        return choice
+    state = ChoiceState(answer, index)
     mended = _native(state, message) if message.get("tool_calls") else message
     if state.parser is not None:
         mended = _read(state, state.parser, mended)
@@ -27,6 +29,15 @@ def mended_choice(answer: Answer, index: int, choice: JsonObject) -> JsonObject:
     if mended is message and final == reason:
         return choice
     return {**choice, "message": mended, "finish_reason": final}
+
+
+def _is_plain(message: JsonObject) -> bool:
+    """Are there words and no calls, and does nothing begin as a marker does? Most answers are so."""
+    content = message.get("content")
+    if not content or type(content) is not str or "<" in content or message.get("tool_calls"):
+        return False
+    texts = (message.get("reasoning_content"), message.get("reasoning"))
+    return not any(text and (type(text) is not str or "<" in text) for text in texts)
 
 
 def _native(state: ChoiceState, message: JsonObject) -> JsonObject:
