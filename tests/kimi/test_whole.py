@@ -27,6 +27,8 @@ def said(message: Any, reason: Any = "stop", **more: Any) -> Row:
     [
         said({"role": "assistant", "content": "Hi"}),
         said({"role": "assistant", "content": "Hi", "reasoning": "r", "reasoning_content": "q", "x": 1}, logprobs=None),
+        said({"role": "assistant", "content": "Hi", "reasoning_content": "a < b"}),
+        said({"role": "assistant", "content": "Hi", "reasoning": {"odd": 1}}),
         said({"content": None, "refusal": "no"}),
         said({"content": "a < b", "tool_calls": []}, "odd"),
         said({"content": "a", "tool_calls": {}}, "length"),
