@@ -26,6 +26,8 @@ HARDENING = {
     "CapabilityBoundingSet": "",
     "AmbientCapabilities": "",
     "ProtectSystem": "strict",
+    "ReadOnlyPaths": "-/run/lock -/dev/shm",  # which strict leaves open
+    "PrivateIPC": "yes",
     "ProtectHome": "yes",
     "PrivateTmp": "yes",
     "PrivateDevices": "yes",
@@ -62,13 +64,23 @@ def test_the_unit_is_hardened() -> None:
     assert "User" not in found  # a passing user of its own
 
 
-def test_the_unit_lets_the_drain_end_and_reloads() -> None:
+def test_the_unit_lets_the_drain_end() -> None:
+    assert int(unit()["TimeoutStopSec"][0]) > 30
+
+
+def test_the_unit_reads_the_file_itself_so_that_a_reload_reads_the_new_one() -> None:
     found = unit()
-    assert int(found["TimeoutStopSec"][0]) > 30
     assert found["ExecReload"] == ["/bin/kill -HUP $MAINPID"]
-    program, command, *_ = shlex.split(found["ExecStart"][0])
+    program, command, *arguments = shlex.split(found["ExecStart"][0])
     assert program.endswith("/bin/moongate")
     assert command in COMMANDS
+    assert arguments == ["--config", "/etc/moongate/config.json"]
+    assert "LoadCredential" not in found  # systemd copies it at the start only
+
+
+def test_the_unit_does_not_try_a_wrong_configuration_again() -> None:
+    assert unit()["Restart"] == ["on-failure"]
+    assert unit()["RestartPreventExitStatus"] == ["2"]  # as `serve --help` says
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not here")

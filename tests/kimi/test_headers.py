@@ -90,5 +90,6 @@ def test_the_usual_header_is_read_as_any_other(text: str, name: str) -> None:
 )
 def test_many_are_read_as_one_is(head: str) -> None:
     headers = Headers(OFFER)
-    for text in (f"{head}:0", f"{head}:7", head, f"{head}:7 ", f"{head}:٣", f"{head}:x", f"{head}:", f"{head}:8", "9"):
+    for tail in (":0", ":7", "", ":7 ", ":٣", ":x", ":", ":8", ""):
+        text = head + tail
         assert headers.read(text) == read_header(text, OFFER)

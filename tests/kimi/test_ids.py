@@ -124,7 +124,7 @@ def test_many_claims_are_as_many_single_ones(family: Family, normalises: bool, a
     at_once, singly = Ledger(options, family), Ledger(options, family)
     runs = [
         [("", "a"), ("", "b")],
-        [("functions.a:1", "a"), ("a_9", "a"), ("b_3", "b")],
+        [("functions.a:1", "a"), ("a_9", "a"), ("b_14", "b")],
         [("functions.a:1", "a")] * 3,
         [("functions.a:1", "a"), ("functions.a:9", "a"), ("functions.a:9", "b")],
         [("", "b")] * 9,

@@ -42,19 +42,23 @@ def read_header(text: str, offer: Offer) -> Header:
 
 
 class Headers:
-    """Reads many headers. Those that differ in nothing but their index are read once."""
+    """Reads many headers. Those that are the same, or differ in nothing but their index, are read once."""
 
-    __slots__ = ("_names", "_offer")
+    __slots__ = ("_names", "_offer", "_others")
 
     def __init__(self, offer: Offer) -> None:
         self._offer = offer
         self._names: dict[str, str] = {}  # by what stands before the index
+        self._others: dict[str, Header] = {}  # without one
 
     def read(self, text: str) -> tuple[str, str, bool]:
         """The same as `read_header`."""
         head, colon, index = text.rpartition(":")
         if not (colon and index.isdigit() and index.isascii()):
-            return read_header(text, self._offer)
+            other = self._others.get(text)
+            if other is None:
+                other = self._others[text] = read_header(text, self._offer)
+            return other
         name = self._names.get(head)
         if name is None:
             header = read_header(text, self._offer)

@@ -23,7 +23,9 @@ _CHILDREN: Final = re.compile(
     rf"(?:<\|open\|>(argument|json){_MORE}[^<]*+<\|close\|>\1<\|sep\|>){{1,{_MOST_ELEMENTS}}}+"
 ).match
 # Calls with nothing in them, but for the last one: if it is not closed it may have something in it.
-_CALLS: Final = re.compile(rf"(?:<\|open\|>call{_MORE}(?:<\|close\|>call<\|sep\|>)?+){{1,{_MOST_ELEMENTS}}}+").match
+_CALLS: Final = rf"(?:<\|open\|>call{_MORE}(?:<\|close\|>call<\|sep\|>)?+)"
+_SOME_CALLS: Final = re.compile(f"{_CALLS}{{1,2}}+").match
+_MANY_CALLS: Final = re.compile(f"{_CALLS}{{1,{_MOST_ELEMENTS}}}+").match
 
 
 def read_children(data: str, at: int, call: K3Call) -> int:
@@ -32,15 +34,13 @@ def read_children(data: str, at: int, call: K3Call) -> int:
     while (found := _CHILDREN(data, at)) is not None:
         children = data[at : found.end()].split(_OPEN)[1:]
         at = found.end()
-        if call.takes_arguments:
-            read = [known[child] for child in children]
-            arguments = [each for each in read if each is not None]
-            if len(arguments) == len(children):
-                call.add(arguments)
-                continue
+        arguments = [known[child] for child in children] if call.takes_arguments else []
+        if arguments and None not in arguments:
+            call.add(arguments)  # type: ignore[arg-type]  # none is None
+            continue
         for child in children:
             tag, _, rest = child.partition(_SEP)
-            call.open(tag_name(tag), attributes(tag))
+            call.open(tag_name(tag), known.attributes(tag))
             call.feed(rest.partition("<")[0])
             call.close()
     return at
@@ -56,23 +56,28 @@ class _Arguments(dict[str, str | None]):
     def __missing__(self, child: str) -> str | None:
         if len(self) >= _MOST_KNOWN:
             self.clear()
-            self._tags.clear()
         tag, _, rest = child.partition(_SEP)
-        found = self._tags.get(tag)
-        if found is None:
-            found = self._tags[tag] = attributes(tag)
         argument = None
-        if tag_name(tag) == "argument":
-            argument = written_argument(found, rest.partition("<")[0], self._mend)
+        if tag.startswith("argument"):  # the other one is `json`
+            argument = written_argument(self.attributes(tag), rest.partition("<")[0], self._mend)
         self[child] = argument
         return argument
+
+    def attributes(self, tag: str) -> dict[str, str]:
+        found = self._tags.get(tag)
+        if found is None:
+            if len(self._tags) >= _MOST_KNOWN:
+                self._tags.clear()
+            found = self._tags[tag] = attributes(tag)
+        return found
 
 
 def read_empty_calls(data: str, at: int) -> tuple[int, list[WholeCall]]:
     """The calls from `at` on that have a name and no arguments: where they end."""
     calls: list[WholeCall] = []
     known = _EmptyCalls()
-    while (found := _CALLS(data, at)) is not None:
+    match = _SOME_CALLS  # if the first is none, the others were looked at in vain
+    while (found := match(data, at)) is not None:
         texts = data[at : found.end()].split(_OPEN)[1:]
         end, before = found.end(), len(calls)
         if not texts[-1].endswith(_CALL_END):
@@ -84,7 +89,7 @@ def read_empty_calls(data: str, at: int) -> tuple[int, list[WholeCall]]:
             return at + len(_OPEN) * len(read) + sum(map(len, read)), calls
         if end == at:
             break
-        at = end
+        at, match = end, _MANY_CALLS
     return at, calls
 
 

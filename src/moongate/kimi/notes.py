@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, overload
+from typing import Any, Final, overload
 
 from moongate.chat.contracts import Note
 
-_Kept = tuple[str, str, Any, Any] | tuple[str, int, int, str, Any, Any]
-_Run = tuple[str, int, int, Sequence[Any], Sequence[Any]]
+_WIDTH: Final = 4  # kind, where, before, after
 
 
 class Notes(Sequence[Note]):
-    """Grows while the exchange lasts. Until somebody reads it, a note is a bare tuple: one for a whole run of calls."""
+    """Grows while the exchange lasts. Until somebody reads it, a note is no object of its own."""
 
     __slots__ = ("_first_run", "_kept", "_more")
 
     def __init__(self) -> None:
-        self._kept: list[_Kept | _Run] = []
+        self._kept: list[Any] = []  # what the notes say, one behind the other; notes on a run of calls as one
         self._first_run: int | None = None  # where the first run stands that nobody has read
-        self._more = 0  # so many notes does `_kept` stand for beyond its length
+        self._more = 0  # notes of runs, beyond one for each
 
     def add(self, kind: str, where: str, before: Any = None, after: Any = None) -> None:
-        self._kept.append((kind, where, before, after))
+        self._kept += (kind, where, before, after)
 
     def about_call(self, kind: str, choice: int, call: int, member: str, before: Any, after: Any) -> None:
         """A note about one member of one call of the answer."""
-        self._kept.append((kind, choice, call, member, before, after))
+        self._kept += (kind, (choice, call, member), before, after)
 
     def about_calls(
         self, kind: str, choice: int, first: int, before: Sequence[object], after: Sequence[object]
@@ -34,11 +33,11 @@ class Notes(Sequence[Note]):
         """A note about each of some calls of the answer, one after the other. Nobody changes `before` and `after`."""
         if self._first_run is None:
             self._first_run = len(self._kept)
-        self._kept.append((kind, choice, first, before, after))
+        self._kept += (kind, (choice, first), before, after)
         self._more += len(after) - 1
 
     def __len__(self) -> int:
-        return len(self._kept) + self._more
+        return len(self._kept) // _WIDTH + self._more
 
     @overload
     def __getitem__(self, at: int) -> Note: ...
@@ -49,8 +48,8 @@ class Notes(Sequence[Note]):
     def __getitem__(self, at: int | slice) -> Note | list[Note]:
         if self._first_run is not None:
             self._spread(self._first_run)
-        found = self._kept[at]
-        return list(map(_note, found)) if isinstance(found, list) else _note(found)
+        places = range(0, len(self._kept), _WIDTH)[at]
+        return self._note(places) if isinstance(places, int) else list(map(self._note, places))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and list(self) == list(other)
@@ -64,19 +63,19 @@ class Notes(Sequence[Note]):
         """From here on, each note on its own."""
         kept = self._kept[start:]
         del self._kept[start:]
-        for each in kept:
-            if len(each) == 5:
-                kind, choice, first, before, after = each
-                calls = enumerate(zip(before, after, strict=True), first)
-                self._kept += [(kind, choice, call, "", was, now) for call, (was, now) in calls]
+        for at in range(0, len(kept), _WIDTH):
+            kind, where, before, after = kept[at : at + _WIDTH]
+            if isinstance(where, tuple) and len(where) == 2:
+                choice, first = where
+                for call, (was, now) in enumerate(zip(before, after, strict=True), first):
+                    self.about_call(kind, choice, call, "", was, now)
             else:
-                self._kept.append(each)
+                self._kept += (kind, where, before, after)
         self._first_run, self._more = None, 0
 
-
-def _note(kept: _Kept | _Run) -> Note:
-    if len(kept) == 4:
-        return Note(*kept)
-    assert len(kept) == 6  # runs are spread before
-    kind, choice, call, member, before, after = kept
-    return Note(kind, f"choices[{choice}].message.tool_calls[{call}]{member}", before, after)
+    def _note(self, at: int) -> Note:
+        kind, where, before, after = self._kept[at : at + _WIDTH]
+        if isinstance(where, tuple):
+            choice, call, member = where
+            where = f"choices[{choice}].message.tool_calls[{call}]{member}"
+        return Note(kind, where, before, after)
