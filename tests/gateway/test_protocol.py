@@ -14,8 +14,9 @@ from tests.gateway.probes import GET, POST, PROBES
 from uvicorn.server import ServerState
 
 from moongate.gateway.bounds import Bounds
-from moongate.gateway.cycle import HIGH_WATER
+from moongate.gateway.cycle import HIGH_WATER, Cycle
 from moongate.gateway.protocol import Protocol
+from moongate.gateway.request_reader import Head
 
 App = Callable[[Any, Any, Any], Coroutine[Any, Any, None]]
 LOOPS = {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
@@ -93,7 +94,9 @@ class Place:
 
 @contextlib.asynccontextmanager
 async def serving(app: App, bounds: Bounds | None = None) -> AsyncIterator[Place]:
-    config = uvicorn.Config(app, ws="none", interface="asgi3", lifespan="off", log_config=None, access_log=False)
+    config = uvicorn.Config(
+        app, ws="none", interface="asgi3", lifespan="off", log_config=None, access_log=False, proxy_headers=False
+    )
     config.load()
     state = ServerState()
     state.default_headers = [DATE]
@@ -182,6 +185,71 @@ def test_the_scope(loop: str) -> None:
         "headers": [(b"host", b"a"), (b"x-y", b"Z")],
         "state": {"a": 1},
     }
+
+
+def test_a_foreign_application_runs_in_a_task(loop: str) -> None:
+    seen: list[object] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        seen.append(asyncio.current_task())
+        await echo(scope, receive, send)
+
+    async def main() -> None:
+        async with serving(app) as place:
+            await (await place.ask(GET + b"\r\n")).answer()
+
+    run(loop, main())
+    assert isinstance(seen[0], asyncio.Task)
+
+
+class Entered:
+    """An application of our own kind."""
+
+    def __init__(self, answer: Callable[[Cycle], Coroutine[Any, Any, None]]) -> None:
+        self._answer = answer
+        self.heard: list[tuple[str, bytes | None, int | None]] = []
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        raise AssertionError
+
+    def enter(self, head: Head, body: bytes | None, length: int | None, outlet: Cycle) -> Coroutine[Any, Any, None]:
+        self.heard.append((head.path, body, length))
+        return self._answer(outlet)
+
+
+def test_an_application_of_our_own_is_entered_directly(loop: str) -> None:
+    async def answer(outlet: Cycle) -> None:
+        if not outlet.complete:
+            await outlet.receive()
+        outlet.respond(200, [(b"x-y", b"z")], b"hello")
+
+    app = Entered(answer)
+
+    async def main() -> None:
+        async with serving(app) as place:
+            client = await place.ask(GET + b"\r\n")
+            assert (await client.answer())[2] == b"hello"
+            client.say(b"POST /b HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc")
+            await client.answer()
+            client.say(b"POST /c HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n")
+            await asyncio.sleep(0.05)
+            client.say(b"abc")
+            await client.answer()
+
+    run(loop, main())
+    assert app.heard == [("/x", b"", None), ("/b", b"abc", None), ("/c", None, 3)]
+
+
+def test_what_would_end_the_program_ends_it(loop: str) -> None:
+    async def answer(outlet: Cycle) -> None:
+        raise SystemExit(3)
+
+    async def main() -> None:
+        async with serving(Entered(answer)) as place:
+            await (await place.ask(GET + b"\r\n")).answer()
+
+    with pytest.raises(SystemExit):
+        run(loop, main())
 
 
 @pytest.mark.parametrize("size", [0, 1, 1000, HIGH_WATER + 1, 3 * 1024 * 1024])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import weakref
 from collections.abc import Awaitable, Callable, Coroutine
+from contextvars import ContextVar
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ import uvloop
 from moongate.net.errand import Errand, Waiter
 
 Loop = asyncio.AbstractEventLoop
+WHO = ContextVar("WHO", default="nobody")
 
 
 class Ends:
@@ -136,6 +139,65 @@ def test_what_it_raises_is_told() -> None:
     assert in_callback(lambda loop, ends: start(loop, work(), ends)).all == [mistake]
 
 
+def test_what_would_end_a_program_is_told_and_ends_it() -> None:
+    ends = Ends()
+
+    async def work() -> None:
+        raise SystemExit(3)
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        loop.call_soon(start, loop, work(), ends)
+        await asyncio.sleep(5)
+
+    with pytest.raises(SystemExit) as found:
+        uvloop.run(main())
+    assert (found.value.code, [type(error) for error in ends.all]) == (3, [SystemExit])
+
+
+def test_what_it_sets_is_its_own_in_whatever_callback_it_goes_on() -> None:
+    said: list[str] = []
+
+    def action(loop: Loop, ends: Ends) -> None:
+        async def work(name: str, waiter: Waiter) -> None:
+            said.append(WHO.get())
+            WHO.set(name)
+            await waiter
+            said.append(WHO.get())
+
+        waiters = [Waiter(loop=loop) for _ in "ab"]
+        for name, waiter in zip("ab", waiters, strict=True):
+            start(loop, work(name, waiter), ends)
+        for waiter in reversed(waiters):
+            waiter.wake()
+        assert WHO.get() == "nobody"
+
+    in_callback(action)
+    assert said == ["nobody", "nobody", "b", "a"]
+
+
+def test_who_keeps_books_on_tasks_can_keep_them_on_errands() -> None:
+    def action(loop: Loop, ends: Ends) -> None:
+        errand = start(loop, asyncio.sleep(0), ends)
+        assert weakref.ref(errand)() is errand
+        assert errand.get_name() == "errand"
+
+    in_callback(action, until_over)
+
+
+def test_a_cancellation_that_is_taken_back_while_it_runs_has_no_effect() -> None:
+    def action(loop: Loop, ends: Ends) -> None:
+        async def work() -> None:
+            errand.cancel()
+            errand.uncancel()
+            await asyncio.sleep(0.001)
+
+        errand = Errand(loop, work(), ends)
+        errand.begin()
+
+    assert in_callback(action, until_over).all == [None]
+
+
 @pytest.mark.parametrize("kind", ["waiter", "future", "turn"])
 def test_cancelled_where_it_waits_it_may_clean_up_and_go_on(kind: str) -> None:
     said: list[str] = []
@@ -148,15 +210,13 @@ def test_cancelled_where_it_waits_it_may_clean_up_and_go_on(kind: str) -> None:
                 await (waiter if kind == "waiter" else asyncio.sleep(0 if kind == "turn" else 60))
             except asyncio.CancelledError:
                 said.append("cancelled")
+                assert (errand.cancelling(), errand.uncancel(), errand.uncancel()) == (1, 0, 0)
             await asyncio.sleep(0)
             said.append("cleaned")
 
         errand = start(loop, work(), ends)
         assert errand.cancel()
-        assert errand.cancelling() == 1
         assert said == []  # not before the loop's next turn
-        assert errand.uncancel() == 0
-        assert errand.uncancel() == 0
         waiter.wake()  # comes too late
 
     ends = in_callback(action, until_over)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moongate.net.lane import Lane
+from moongate.net.lane import LONGEST_OPENING, MOST_OPENINGS, Lane
 
 PREFIX, SUFFIX = b'data: {"t":"', b'"}\n\n'
 
@@ -68,3 +68,14 @@ def test_what_is_larger_than_the_limit_is_not() -> None:
     data = framed(event(b"a" * 100))
     assert taken(data, limit=len(data)) == data
     assert taken(data, limit=100) == b""
+
+
+def test_what_it_remembers_is_bounded() -> None:
+    for prefix, most in ((PREFIX, MOST_OPENINGS), (b'data: {"t":"' + b"x" * LONGEST_OPENING, 0)):
+        out: list[bytes] = []
+        lane = Lane(prefix, SUFFIX, b"abc", lambda *_: False, out.append, 1 << 20)
+        for size in range(2 * MOST_OPENINGS):
+            for data in (framed(prefix + b"a" * size + SUFFIX), framed(prefix + b"b" * size + SUFFIX, b"%X")):
+                assert lane.take(data)
+                assert out.pop() == data
+        assert len(lane._openings) <= most

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, MutableMapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
-from moongate.net.errand import Errand
+from moongate.net.errand import Cancellable
 
 if TYPE_CHECKING:
     from moongate.gateway.protocol import Protocol
@@ -35,7 +35,7 @@ class Cycle:
     def __init__(self, protocol: Protocol, *, head_only: bool, persistent: bool) -> None:
         self._protocol = protocol
         self._persistent = persistent  # HTTP/1.1: the client understands chunks
-        self.task: Errand | None = None
+        self.task: Cancellable | None = None
         self.keep_alive = True
         self.expects_continue = False
         self.complete = False  # the request's body has come in full
@@ -211,8 +211,8 @@ class Cycle:
 
     def ended(self, error: BaseException | None) -> None:
         """What answers has come to its end, with an error if it did not do so itself."""
-        errand, self.task = self.task, None
-        self._protocol.answered(self, errand, error)
+        task, self.task = self.task, None
+        self._protocol.answered(self, task, error)
 
     def feed(self, data: bytes, *, last: bool) -> bool:
         """More of the request's body. False: enough for now."""

@@ -156,8 +156,9 @@ class AsgiOutlet:
 class Copying:
     """An Outlet that also keeps the beginning of what is written, for a log that was told to show answers."""
 
-    def __init__(self, outlet: Outlet) -> None:
+    def __init__(self, outlet: Outlet, *, bodiless: bool = False) -> None:
         self._outlet = outlet
+        self._bodiless = bodiless  # the answer to HEAD
         self.task = outlet.task
         self.copy = bytearray()
         self.start = outlet.start
@@ -171,7 +172,8 @@ class Copying:
         return self._outlet.paused
 
     def respond(self, status: int, headers: HeaderList, data: bytes) -> None:
-        self.copy += data[:MAX_COPY]
+        if not self._bodiless:
+            self.copy += data[:MAX_COPY]
         self._outlet.respond(status, headers, data)
 
     def write(self, data: bytes) -> None:

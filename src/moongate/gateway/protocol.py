@@ -130,8 +130,10 @@ class Protocol(asyncio.Protocol):
             self._alarm.set(self.loop.time() + self._bounds.body)
         if self._enter is None:
             self._feed(cycle, body)
-            answering = self._run(self._scope_of(head, cycle), cycle)
-        elif reader.complete:
+            cycle.task = task = self.loop.create_task(self._run(self._scope_of(head, cycle), cycle))
+            self._state.tasks.add(task)
+            return
+        if reader.complete:
             cycle.complete = True
             answering = self._enter(head, body, None, cycle)
         else:
@@ -161,7 +163,17 @@ class Protocol(asyncio.Protocol):
         }
 
     async def _run(self, scope: dict[str, Any], cycle: Cycle) -> None:
-        await self._app(scope, cycle.receive, cycle.send)
+        """Any other application, in a task of its own, which it may ask asyncio for."""
+        error: BaseException | None = None
+        try:
+            await self._app(scope, cycle.receive, cycle.send)
+        except Exception as failed:
+            error = failed
+        except BaseException as failed:
+            error = failed
+            raise
+        finally:
+            cycle.ended(error)
 
     def _feed(self, cycle: Cycle, body: bytes) -> None:
         if self._reader.complete:

@@ -14,7 +14,7 @@ import functools
 import gc
 import signal
 import socket
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sized
 from typing import Any, Final, Protocol, cast
 
 import uvicorn
@@ -168,17 +168,20 @@ class Server(uvicorn.Server):
             sock.close()
         for task in list(self.server_state.tasks):
             task.cancel()
-        while self.server_state.tasks:
-            await asyncio.sleep(0.001)
+        await self._until_empty(self.server_state.tasks)
         for connection in list(self.server_state.connections):
             connection.shutdown()
-        end = asyncio.get_running_loop().time() + FLUSH_SECONDS
-        while self.server_state.connections and not self.force_exit and asyncio.get_running_loop().time() < end:
-            await asyncio.sleep(0.01)
+        await self._until_empty(self.server_state.connections)
         for connection in list(self.server_state.connections):
             connection.transport.abort()
         await self.lifespan.shutdown()
         self._service.close()
+
+    async def _until_empty(self, left: Sized) -> None:
+        """Or for a while, if it does not come to that."""
+        end = asyncio.get_running_loop().time() + FLUSH_SECONDS
+        while left and not self.force_exit and asyncio.get_running_loop().time() < end:
+            await asyncio.sleep(0.005)
 
     async def _until_drained(self) -> None:
         if self._draining is None:

@@ -56,7 +56,7 @@ class Visit:
         self._body = body
         self._length = length
         self._receive = receive
-        self.outlet = Copying(outlet) if state.log_bodies else outlet
+        self.outlet = Copying(outlet, bodiless=method == "HEAD") if state.log_bodies else outlet
         self.id = gateway.request_id(head)
         self.began = time.perf_counter()  # the loop's clock is coarse
         self.front: Dialect = CHAT

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from asyncio.tasks import _enter_task, _leave_task
 from collections.abc import Callable, Coroutine
+from contextvars import copy_context
 from typing import Any, Protocol
 
 
@@ -35,9 +36,12 @@ class Waiter(asyncio.Future[None]):
 
 
 class Errand:
-    """Runs a coroutine; `begin` it once. `ended` is told what it raised, None if nothing, from where it ended."""
+    """Runs a coroutine; `begin` it once. `ended` is told what it raised, None if nothing."""
 
-    __slots__ = ("_cancelling", "_coroutine", "_doomed", "_ended", "_loop", "_over", "_waits_for")
+    __slots__ = (
+        *("_cancelling", "_coroutine", "_doomed", "_ended", "_loop", "_over", "_run", "_waits_for"),
+        "__weakref__",
+    )
 
     def __init__(
         self,
@@ -47,6 +51,7 @@ class Errand:
     ) -> None:
         self._loop = loop
         self._coroutine = coroutine
+        self._run = copy_context().run  # what it sets is its own, whatever callback it goes on in
         self._ended = ended
         self._waits_for: asyncio.Future[Any] | None = None
         self._cancelling = 0
@@ -63,11 +68,16 @@ class Errand:
         self._waits_for = None
         doomed, self._doomed = self._doomed, False
         try:
-            awaited = self._coroutine.throw(asyncio.CancelledError()) if doomed else self._coroutine.send(None)
+            if doomed:
+                awaited = self._run(self._coroutine.throw, asyncio.CancelledError())
+            else:
+                awaited = self._run(self._coroutine.send, None)
         except StopIteration:
             self._end(None)
-        except (Exception, asyncio.CancelledError) as error:
+        except BaseException as error:
             self._end(error)
+            if not isinstance(error, Exception | asyncio.CancelledError):
+                self._loop.call_soon(_raise, error)  # it ends the loop, as out of a task
         else:
             self._wait(awaited)
         finally:
@@ -86,6 +96,8 @@ class Errand:
 
     def uncancel(self) -> int:
         self._cancelling = max(0, self._cancelling - 1)
+        if not self._cancelling:
+            self._doomed = False
         return self._cancelling
 
     def cancelling(self) -> int:
@@ -93,6 +105,9 @@ class Errand:
 
     def done(self) -> bool:
         return self._over
+
+    def get_name(self) -> str:
+        return "errand"
 
     def _end(self, error: BaseException | None) -> None:
         self._over = True
@@ -120,3 +135,7 @@ class Errand:
 
     def _woken(self, _: asyncio.Future[Any]) -> None:
         self.begin()
+
+
+def _raise(error: BaseException) -> None:
+    raise error

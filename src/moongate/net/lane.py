@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Final
 
 Forward = Callable[[bytes], None]
-MOST_OPENINGS: Final = 512  # sizes of reads that are remembered
+MOST_OPENINGS: Final = 256  # sizes of reads that are remembered
+LONGEST_OPENING: Final = 1024  # bytes; a longer one is not remembered
 
 
 class Lane:
@@ -67,7 +68,9 @@ class Lane:
             return b""
         if data[:start].lower() != b"%x\r\n" % (size - 2):
             return b""
-        if len(self._openings) >= MOST_OPENINGS:
-            self._openings.clear()
-        opening = self._openings[len(data)] = data[: start + len(self._prefix)]
+        opening = data[: start + len(self._prefix)]
+        if len(opening) <= LONGEST_OPENING:
+            if len(self._openings) >= MOST_OPENINGS:
+                self._openings.clear()
+            self._openings[len(data)] = opening
         return opening
