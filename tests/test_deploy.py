@@ -100,7 +100,12 @@ def test_systemd_understands_the_unit(tmp_path: Path) -> None:
 def test_the_image_runs_as_nobody_in_particular() -> None:
     users = [rest for name, rest in steps() if name == "USER"]
     assert users
-    assert all(number.isdecimal() and int(number) > 0 for number in users[-1].split(":"))
+    user, group = users[-1].split(":")
+    assert user.isdecimal()
+    assert int(user) > 0
+    assert group == user
+    made = [rest for name, rest in steps() if name == "RUN" and rest.startswith("useradd ")]
+    assert [f"--uid {user} --user-group " in each for each in made] == [True]  # so that the group has a name too
     last = max(index for index, (name, _) in enumerate(steps()) if name == "USER")
     assert not [rest for name, rest in steps()[last:] if name in ("RUN", "COPY", "ADD")]
     assert [rest for name, rest in steps() if name == "ADD"] == []

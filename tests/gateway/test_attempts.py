@@ -146,6 +146,23 @@ def test_the_budget_stops_retries() -> None:
     assert script.attempts._budget.retrying == 3
 
 
+def test_retries_from_before_a_reload_count_after_it_too() -> None:
+    old, new = Script(LOST, None), Script(LOST, None, LOST, rules=Retries(backoff=0.0, budget_floor=1))
+    new.attempts.inherit(old.attempts)
+    assert new.run() is None
+
+    async def fail_elsewhere(_: Try) -> None:
+        assert await asyncio.to_thread(new.run) is LOST  # while a request of the old state is being retried
+
+    async def go() -> None:
+        tries = iter((old.call, fail_elsewhere))
+        await old.attempts.run(old.lanes, lambda attempt: next(tries)(attempt), Deadlines())
+
+    asyncio.run(go())
+    assert new.asked == [0, 0, 0]
+    assert new.attempts._budget.retrying == 0
+
+
 def test_one_deadline_covers_all_attempts() -> None:
     script = Script(UpstreamRefused("wait", status=503, retry_after=9), None)
     error = script.run(Deadlines(whole=5))

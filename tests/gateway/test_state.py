@@ -49,6 +49,14 @@ def test_the_health_of_a_target_that_did_not_change_is_kept() -> None:
     assert target(new).lane.health.available(106.0)
 
 
+def test_retries_under_way_are_not_forgotten() -> None:
+    old = state({"providers": [provider()]})
+    new = state({"providers": [provider()], "retries": {"budget_floor": 1}}, old)
+    assert new.attempts._budget is old.attempts._budget
+    old.attempts._budget.retrying = 1
+    assert not new.attempts._budget.allows(0)
+
+
 def test_it_goes_on_under_the_new_rules() -> None:
     old = state({"providers": [provider()]})
     target(old).lane.health.failed(100.0)

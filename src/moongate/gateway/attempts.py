@@ -93,6 +93,11 @@ class Attempts:
         self._in_flight = in_flight
         self._budget = Budget(rules)
 
+    def inherit(self, old: Attempts) -> None:
+        """Go on counting where it was: retries that began before go on too. Only while there is none here."""
+        self._budget = old._budget
+        self._budget.rules = self._rules
+
     async def run(self, lanes: Sequence[Lane], call: Call, deadlines: Deadlines) -> None:
         """Call until it works. `call` raises only what happened before the client got a byte."""
         now = monotonic()

@@ -160,11 +160,11 @@ class KeyRing:
 class Budget:
     """Retries at the same time: a share of the requests in flight, and a few in any case."""
 
-    __slots__ = ("_rules", "retrying")
+    __slots__ = ("retrying", "rules")
 
     def __init__(self, rules: Retries) -> None:
-        self._rules = rules
+        self.rules = rules
         self.retrying = 0
 
     def allows(self, in_flight: int) -> bool:
-        return self.retrying < max(self._rules.budget_floor, self._rules.budget * in_flight)
+        return self.retrying < max(self.rules.budget_floor, self.rules.budget * in_flight)

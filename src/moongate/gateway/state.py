@@ -97,11 +97,12 @@ class State:
         return found
 
     def inherit(self, old: State) -> None:
-        """What has not changed goes on as it was: cool-downs, keys in use, what clients have used of their rate.
+        """What has not changed goes on as it was: cool-downs, keys in use, retries, what clients used of their rate.
 
         The objects themselves are taken over, so that requests in flight go on counting in the right place.
         """
         self.doorkeeper.inherit(old.doorkeeper)
+        self.attempts.inherit(old.attempts)
         before = {(target.provider, target.model): target for target in old.targets}
         for target in self.targets:
             known = before.get((target.provider, target.model))
