@@ -14,7 +14,7 @@ import functools
 import gc
 import signal
 import socket
-from collections.abc import Awaitable, Callable, Iterator, Sized
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, Final, Protocol, cast
 
 import uvicorn
@@ -168,20 +168,14 @@ class Server(uvicorn.Server):
             sock.close()
         for task in list(self.server_state.tasks):
             task.cancel()
-        await self._until_empty(self.server_state.tasks)
+        await _until(lambda: not self.server_state.tasks)
         for connection in list(self.server_state.connections):
             connection.shutdown()
-        await self._until_empty(self.server_state.connections)
+        await _until(lambda: self.force_exit or not self.server_state.connections)
         for connection in list(self.server_state.connections):
             connection.transport.abort()
         await self.lifespan.shutdown()
         self._service.close()
-
-    async def _until_empty(self, left: Sized) -> None:
-        """Or for a while, if it does not come to that."""
-        end = asyncio.get_running_loop().time() + FLUSH_SECONDS
-        while left and not self.force_exit and asyncio.get_running_loop().time() < end:
-            await asyncio.sleep(0.005)
 
     async def _until_drained(self) -> None:
         if self._draining is None:
@@ -191,6 +185,13 @@ class Server(uvicorn.Server):
         for task in (self._draining, forced):
             task.cancel()
         await asyncio.gather(self._draining, forced, return_exceptions=True)
+
+
+async def _until(over: Callable[[], bool]) -> None:
+    """Or for a while, if it does not come to that."""
+    end = asyncio.get_running_loop().time() + FLUSH_SECONDS
+    while not over() and asyncio.get_running_loop().time() < end:
+        await asyncio.sleep(0.005)
 
 
 def _tell(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
