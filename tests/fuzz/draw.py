@@ -13,6 +13,11 @@ SCALARS: Sequence[Any] = (
 DEEPEST = 6
 
 
+def table_of(*scraps: str) -> Sequence[str]:
+    """For each byte a scrap or a character."""
+    return [scraps[byte % len(scraps)] if byte < 200 else chr(byte - 136) for byte in range(256)]
+
+
 class Draw:
     """At the end of the bytes every choice is the first one."""
 
@@ -35,13 +40,9 @@ class Draw:
         found, self._at = self._data[self._at :], len(self._data)
         return found
 
-    def text(self, scraps: Sequence[str]) -> str:
-        """Scraps and characters, to the end of the bytes."""
-        parts = []
-        while not self.is_over:
-            byte = self.byte()
-            parts.append(scraps[byte % len(scraps)] if byte < 200 else chr(byte - 136))
-        return "".join(parts)
+    def text(self, table: Sequence[str]) -> str:
+        """What a table says of the bytes, to their end."""
+        return "".join([table[byte] for byte in self.rest()])
 
     def value(self, words: Sequence[str], depth: int = 0) -> Any:
         """Any JSON value, with keys and texts out of `words`."""

@@ -15,6 +15,15 @@ SCHEMA: Row = {
 }
 TOOL: Row = {"type": "function", "function": {"name": "bash", "description": "Runs.", "parameters": SCHEMA}}
 CALL: Row = {"id": "call_1", "type": "function", "function": {"name": "bash", "arguments": '{"command": "ls"}'}}
+ASKED: Row = {
+    "model": "kimi-k2",
+    "messages": [
+        {"role": "assistant", "content": None, "tool_calls": [CALL]},
+        {"role": "tool", "tool_call_id": "call_1", "content": "a"},
+        {"role": "user", "content": "More."},
+    ],
+    "tools": [TOOL],
+}
 CHAT: Row = {
     "model": "kimi-k2",
     "messages": [

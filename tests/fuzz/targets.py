@@ -5,15 +5,17 @@ Errors of our own are allowed where the input may be at fault; any other excepti
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 from typing import Any
 
+import orjson
 from tests.fuzz import samples
-from tests.fuzz.draw import Draw
-from tests.kimi.marker_reading import Heard, cut_in, read
+from tests.fuzz.draw import Draw, table_of
+from tests.fuzz.guide import Target
+from tests.kimi.marker_reading import Heard
 
 from moongate.chat.accumulate import Accumulator
 from moongate.chat.contracts import Dialect
@@ -21,12 +23,13 @@ from moongate.dialects import CHAT, DIALECTS, MESSAGES, RESPONSES
 from moongate.errors import BadRequest, ConfigError, GatewayError
 from moongate.gateway.config.load import parse_config
 from moongate.gateway.reading import read_object
+from moongate.kimi.family import Family
 from moongate.kimi.ids import Ledger
 from moongate.kimi.k2 import K2Parser
 from moongate.kimi.k3 import K3Parser
 from moongate.kimi.offer import Offer, ToolKeys
 from moongate.kimi.options import KimiOptions, ToolTokens
-from moongate.kimi.pieces import Channel, Parser
+from moongate.kimi.pieces import Channel, Parser, Piece
 from moongate.kimi.transformer import KimiTransformer
 from moongate.payload import dumps
 from moongate.pipeline.reply import read_reply
@@ -35,20 +38,19 @@ from moongate.wire.frames import Frame
 from moongate.wire.ndjson import NdjsonDecoder
 from moongate.wire.sse import SseDecoder
 
-Target = Callable[[bytes], None]
-
 DELTAS = (1, 5, 1 << 20)  # characters
-LIMIT = 300
+LIMIT = 40
 WORDS = samples.words_of(samples.CHAT, samples.CHUNK, samples.REPLY)
-OFFER = Offer({"bash": ToolKeys(frozenset({"command"}), frozenset({"command"})), "read_file": ToolKeys()})
+TOOLS = {"bash": ToolKeys(frozenset({"command"}), frozenset({"command"})), "read_file": ToolKeys()}
+OFFERS = Offer(TOOLS, False), Offer(TOOLS, True)
 TOKENS = ToolTokens()
-K2_SCRAPS = (
+K2_SCRAPS = table_of(
     *("a", " ", "\n", "<", "<|", "|>", "{", "}", '"command"', ":", '"ls"', ",", "[", "]", "1", "\\", "é", "😀"),
     *(TOKENS.section_begin, TOKENS.section_end, TOKENS.call_begin, TOKENS.call_end, TOKENS.arg_begin),
     *("<|tool_call_section_begin|>", "<think>", "</think>", "<|im_end|>", "functions.bash:0", "functions.", "bash"),
     *('{"command": "ls"}', "<|tool_", "</th", "call_1", "read_file:3"),
 )
-K3_SCRAPS = (
+K3_SCRAPS = table_of(
     *("a", " ", "\n", "<", "<|", "|>", "{", "}", '"', "=", "é", "😀", "1", "bash", "<|open|>", "<|close|>", "<|sep|>"),
     *("<|open|>think<|sep|>", "<|close|>think<|sep|>", "<|open|>response<|sep|>", "<|close|>response<|sep|>"),
     *("<|open|>tools<|sep|>", "<|close|>tools<|sep|>", '<|open|>call tool="bash" index="1"<|sep|>', "call", "argument"),
@@ -79,59 +81,79 @@ def _frames(decoder: SseDecoder | NdjsonDecoder, pieces: Sequence[bytes]) -> tup
 
 def k2(data: bytes) -> None:
     draw = Draw(data)
-    mend, allowed = draw.byte() & 1 > 0, draw.byte() & 7 > 0
-    _grammar(draw, K2_SCRAPS, lambda: K2Parser(TOKENS, Offer(OFFER.tools, allowed), mend))
+    mend, offer = draw.byte() & 1 > 0, OFFERS[draw.byte() & 7 > 0]
+    grammar(draw, K2_SCRAPS, lambda: K2Parser(TOKENS, offer, mend))
 
 
 def k3(data: bytes) -> None:
     draw = Draw(data)
-    mend, allowed = draw.byte() & 1 > 0, draw.byte() & 7 > 0
-    _grammar(draw, K3_SCRAPS, lambda: K3Parser(Offer(OFFER.tools, allowed), mend))
+    mend, offer = draw.byte() & 1 > 0, OFFERS[draw.byte() & 7 > 0]
+    grammar(draw, K3_SCRAPS, lambda: K3Parser(offer, mend))
 
 
-def _grammar(draw: Draw, scraps: Sequence[str], make: Callable[[], Parser]) -> None:
+def grammar(draw: Draw, scraps: Sequence[str], make: Callable[[], Parser]) -> None:
     """What is heard does not depend on the size of the deltas."""
     cut = draw.byte()
     text = draw.text(scraps)
     said: list[tuple[Channel, str]] = [("reasoning", text[:cut]), ("content", text[cut:])]
     if cut > 200:
         said = [("content", text)]
-    heard: list[Heard] = []
-    for size in DELTAS:
-        heard.append(read(make(), [(channel, part) for channel, whole in said for part in cut_in(whole, size)]))
-    for other in heard[1:]:
-        assert (other.content, other.reasoning, other.calls) == (heard[0].content, heard[0].reasoning, heard[0].calls)
+    first, *others = (_heard(make(), said, size) for size in DELTAS)
+    for other in others:
+        assert (other.content, other.reasoning, other.calls) == (first.content, first.reasoning, first.calls)
+
+
+def _heard(parser: Parser, said: Sequence[tuple[Channel, str]], size: int) -> Heard:
+    pieces: list[Piece] = []
+    for channel, text in said:
+        for at in range(0, len(text), size):
+            pieces += parser.feed(channel, text[at : at + size])
+    return Heard().take([*pieces, *parser.close()])
+
+
+FRONTS = tuple(DIALECTS.values())
+TRANSFORMERS = [
+    KimiTransformer.from_config(
+        {"family": family, "manualToolParsing": manual, "assembleToolDeltas": assemble}, model="kimi"
+    )
+    for family, manual, assemble in product(("k2", "k3"), (False, True), (False, True))
+]
 
 
 def accumulator(data: bytes) -> None:
     """Chunks of any shape make one completion, in the accumulator and through the whole pipeline."""
     draw = Draw(data)
-    family = draw.pick(("k2", "k3"))
-    front = draw.pick(list(DIALECTS.values()))
-    options = {"family": family, "manualToolParsing": draw.byte() & 1 > 0, "assembleToolDeltas": draw.byte() & 1 > 0}
-    transformer = KimiTransformer.from_config(options, model="kimi")
+    transformer = draw.pick(TRANSFORMERS)
+    front = draw.pick(FRONTS)
     chunks = [draw.changed(samples.CHUNK, WORDS) for _ in range(1 + draw.byte() % 4)]
     whole = Accumulator()
     for chunk in chunks:
         if isinstance(chunk, dict):
             whole.feed(chunk)
-    json.dumps(whole.completion())
-    stream = b"".join(b"data: " + json.dumps(chunk).encode() + b"\n\n" for chunk in [*chunks, "[DONE]"])
-    for body, kind in ((stream, "text/event-stream"), (json.dumps(draw.changed(samples.REPLY, WORDS)).encode(), "")):
-        session = Session(transformer.begin(samples.CHAT), kind, front.encoder(_asked(front)))
+    dumps(whole.completion())
+    stream = b"".join(b"data: " + dumps(chunk) + b"\n\n" for chunk in [*chunks, "[DONE]"])
+    for body, kind in ((stream, "text/event-stream"), (dumps(draw.changed(samples.REPLY, WORDS)), "")):
+        session = Session(transformer.begin(samples.ASKED), kind, front.encoder(_asked(front)))
         told = b"".join([*(session.feed(body[at : at + 700]) for at in range(0, len(body), 700)), session.close()])
         assert session.finished
         assert told
         with suppress(GatewayError):
-            dumps(front.encode(read_reply(transformer.begin(samples.CHAT), body, kind), _asked(front)))
+            dumps(front.encode(read_reply(transformer.begin(samples.ASKED), body, kind), _asked(front)))
+
+
+FAMILIES: Sequence[Family] = ("k2", "k3")
+ID_OPTIONS = {
+    (family, normal): KimiOptions.from_config({"family": family, "idNormalization": normal})
+    for family, normal in product(FAMILIES, (False, True))
+}
+BY_FAMILY = {family: KimiTransformer.from_config({"family": family}, model="kimi") for family in FAMILIES}
 
 
 def ids(data: bytes) -> None:
     """Ids that are claimed are unique, and in form where the family wants one; so are those of a history."""
     draw = Draw(data)
-    family = draw.pick(("k2", "k3"))
-    options = KimiOptions.from_config({"family": family, "idNormalization": draw.byte() & 3 == 3})
-    ledger = Ledger(options, family)  # type: ignore[arg-type]
+    family = draw.pick(FAMILIES)
+    ledger = Ledger(ID_OPTIONS[family, draw.byte() & 3 == 3], family)
     names = ("bash", "read_file", "a.b:c", "")
     given = ("", "call_1", "functions.bash:0", "functions.bash:1", "bash_0", "bash_1", "functions.a.b:c:2", "7")
     claimed = []
@@ -142,26 +164,26 @@ def ids(data: bytes) -> None:
     assert len(set(claimed)) == len(claimed)
     history = draw.changed(samples.CHAT["messages"], WORDS)
     with suppress(BadRequest):
-        begun = KimiTransformer.from_config({"family": family}, model="kimi").begin({"messages": history})
-        json.dumps(begun.request)
+        dumps(BY_FAMILY[family].begin({"messages": history}).request)
 
 
-def _front(front: Dialect, sample: samples.Row) -> Target:
+def front_door(dialect: Dialect, sample: samples.Row) -> Target:
     words = samples.words_of(sample)
+    transformer = KimiTransformer.from_config({"preset": "agent"}, model="kimi-k2")
 
     def target(data: bytes) -> None:
         """A request of any shape is understood or refused, never more than that."""
         draw = Draw(data)
         body = draw.changed(sample, words)
         with suppress(BadRequest):
-            asked = read_object(json.dumps(body).encode(), 128)
-            chat = front.decode(asked)
-            front.left_out(asked)
-            front.encoder(asked).close()
-            dumps(front.encode(samples.REPLY, asked))
-            dumps(KimiTransformer.from_config({"preset": "agent"}, model="kimi-k2").begin(chat).request)
+            asked = read_object(dumps(body), 128)
+            chat = dialect.decode(asked)
+            dialect.left_out(asked)
+            dialect.encoder(asked).close()
+            dumps(dialect.encode(samples.REPLY, asked))
+            dumps(transformer.begin(chat).request)
         with suppress(BadRequest):
-            front.decode(read_object(draw.rest(), 128))
+            dialect.decode(read_object(draw.rest(), 128))
 
     return target
 
@@ -176,7 +198,7 @@ CONFIG_WORDS = [word for word in samples.words_of(samples.CONFIG) if word] + ["n
 def config(data: bytes) -> None:
     """A configuration is good, or an error of ours."""
     draw = Draw(data)
-    text = json.dumps(draw.changed(samples.CONFIG, CONFIG_WORDS), indent=1)
+    text = _lines(draw.changed(samples.CONFIG, CONFIG_WORDS))
     rest = draw.rest()
     if rest:
         at = rest[0] * len(text) // 256
@@ -187,19 +209,21 @@ def config(data: bytes) -> None:
         parse_config(text, "config.json", Path("/nowhere"), {"KEY": "provider-key"})
 
 
+def _lines(value: Any) -> str:
+    try:
+        return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+    except TypeError:  # half of a surrogate pair, or a huge number
+        return dumps(value).decode()
+
+
 TARGETS: Mapping[str, Target] = {
     "sse": sse,
     "k2": k2,
     "k3": k3,
     "accumulator": accumulator,
     "ids": ids,
-    "chat": _front(CHAT, samples.CHAT),
-    "messages": _front(MESSAGES, samples.MESSAGES),
-    "responses": _front(RESPONSES, samples.RESPONSES),
+    "chat": front_door(CHAT, samples.CHAT),
+    "messages": front_door(MESSAGES, samples.MESSAGES),
+    "responses": front_door(RESPONSES, samples.RESPONSES),
     "config": config,
 }
-
-
-def everything(data: bytes) -> None:
-    """The first byte chooses the target."""
-    TARGETS[list(TARGETS)[data[0] % len(TARGETS)] if data else "sse"](data[1:])

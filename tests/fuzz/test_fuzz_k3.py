@@ -1,0 +1,7 @@
+from __future__ import annotations
+
+from tests.fuzz.test_fuzz import fuzzed
+
+
+def test_by_atheris() -> None:
+    fuzzed("k3")
