@@ -50,7 +50,7 @@ agents: $(VENV)/.dev  ## real coding agents from npm through every misbehaviour 
 soak: $(VENV)/.dev  ## storms, bombs, slow clients, reloads against the gateway as a process; prints what was found
 	$(BIN)/python -m tests.soak
 
-fuzz: $(VENV)/.dev  ## 100 000 runs of atheris for every decoder, parser and loader
+fuzz: $(VENV)/.dev  ## 100 000 runs of atheris for every decoder, parser and loader, with long inputs
 	$(BIN)/python -m tests.fuzz
 
 coverage: $(VENV)/.dev  ## each pure module must be covered, every branch, by its own test file
