@@ -6,8 +6,8 @@
 
 CPU time of one process, the best of five runs (of one, where a run takes more than two seconds). A quadratic parser
 would need four times as long for twice the input; the goal is at most 2.3 times. And 8 MiB that come in deltas of 4 KiB
-take at most half a second. The garbage collector is on; what was there before a run is frozen, so that its walks through
-the flood's own 100 000 messages do not count as ours.
+take at most half a second. The garbage collector is on; what was there before a run is frozen, so that its walks
+through the flood's own 100 000 messages do not count as ours.
 """
 
 from __future__ import annotations
