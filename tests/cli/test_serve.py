@@ -136,6 +136,19 @@ def test_without_a_configuration_the_simulator_answers(tmp_path: Path) -> None:
         assert served.stop() == 0
 
 
+def test_a_new_key_is_kept_from_what_is_no_terminal(tmp_path: Path, upstream: Scripted) -> None:
+    upstream.play = whole
+    write(tmp_path, config(upstream, api_keys=[]))
+    with serving(tmp_path) as served:
+        root = served.root()
+        file = tmp_path / "home" / "client-key"
+        served.find(rf"client key: .*{file.name}")
+        key = file.read_text().strip()
+        assert post(root + PATH, ASK, key=key).status == 200
+        assert served.stop() == 0
+        assert key not in served.out
+
+
 def test_a_request_is_logged_without_prompt_and_secrets(tmp_path: Path, upstream: Scripted) -> None:
     upstream.play = whole
     write(tmp_path, config(upstream))

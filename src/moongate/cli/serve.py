@@ -114,7 +114,8 @@ def client_keys(config: Config) -> Keys:
 
 def _serve(recipe: Recipe, config: Config, *, is_demo: bool, moved: bool) -> int:
     settings = config.settings
-    made = config.client_keys == () and own_key(home())[1]
+    # A key that was made just now is shown to a person, not to whatever keeps a service's output.
+    shown = is_demo or (config.client_keys == () and own_key(home())[1] and sys.stdout.isatty())
     for text in concerns(config):
         warn(text)
     service = Service(recipe) if settings.workers == 1 else None
@@ -130,7 +131,7 @@ def _serve(recipe: Recipe, config: Config, *, is_demo: bool, moved: bool) -> int
             workers=settings.workers,
             bounds=bounds(settings.timeouts, settings.limits),
             drain=settings.timeouts.drain,
-            announce=lambda port: greet(config, port, show_key=made or is_demo, is_demo=is_demo, moved=moved),
+            announce=lambda port: greet(config, port, show_key=shown, is_demo=is_demo, moved=moved),
         )
     except OSError as error:
         from moongate.cli.blame import cannot_listen  # only mistakes need it
