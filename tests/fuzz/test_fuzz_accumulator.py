@@ -1,3 +1,5 @@
+"""The accumulator, which takes longest: see `test_fuzz`."""
+
 from __future__ import annotations
 
 from tests.fuzz.test_fuzz import fuzzed

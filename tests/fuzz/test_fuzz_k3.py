@@ -1,3 +1,5 @@
+"""The grammar of K3, which takes longer than most: see `test_fuzz`."""
+
 from __future__ import annotations
 
 from tests.fuzz.test_fuzz import fuzzed

@@ -199,9 +199,9 @@ class Protocol(asyncio.Protocol):
             Protocol._date = b"".join([b"%b: %b\r\n" % pair for pair in made])
         return Protocol._date
 
-    def answered(self, cycle: Cycle, errand: object, error: BaseException | None) -> None:
+    def answered(self, cycle: Cycle, task: object, error: BaseException | None) -> None:
         """The application has come to its end, though perhaps not to that of its answer."""
-        self._state.tasks.discard(errand)
+        self._state.tasks.discard(task)
         if isinstance(error, Exception):  # any application may run here, and its mistake ends its own request only
             log.error("the application failed: %s", kind_and_place(error))
         elif error is None and not cycle.over:
