@@ -1,4 +1,4 @@
-"""Who is measured: nginx, moongate, and the peers that `make bench-peers` has put into the cache folder.
+"""Who is measured: nginx, moongate (compiled, and as Python), and the peers that `make bench-peers` has installed.
 
 Each contender is started in front of the same fake provider and asked through `path`, `headers` and a model name.
 """
@@ -12,12 +12,14 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from bench.process import Running, free_port
 
 CACHE = Path(os.environ.get("MOONGATE_BENCH_CACHE", Path.home() / ".cache" / "moongate" / "bench"))
 NODE = str(CACHE / "node" / "node_modules" / ".bin" / "node")
+COMPILED = Path(__file__).parent.parent / ".compiled" / "bin" / "python"
 KEY = "sk-bench"
 STREAMS_AT_ONCE = (1, 10, 100, 500, 1000, 2000)
 CHUNK_SIZES = (10, 100, 1000, 10000)
@@ -68,7 +70,9 @@ def nginx(port: int, provider: int, folder: Path) -> tuple[list[str], dict[str, 
     return [shutil.which("nginx") or "/usr/sbin/nginx", "-c", str(folder / "nginx.conf"), "-p", str(folder)], {}
 
 
-def moongate(port: int, provider: int, folder: Path, workers: int = 1) -> tuple[list[str], dict[str, str]]:
+def moongate(
+    port: int, provider: int, folder: Path, workers: int = 1, python: str = str(COMPILED)
+) -> tuple[list[str], dict[str, str]]:
     base = f"http://127.0.0.1:{provider}/v1"
     rows = (("plain", "Kimi"), ("agent", ["Kimi", {"preset": "agent"}]))
     config = {
@@ -81,7 +85,7 @@ def moongate(port: int, provider: int, folder: Path, workers: int = 1) -> tuple[
         ],
     }
     (folder / "config.json").write_text(json.dumps(config))
-    command = [sys.executable, "-m", "moongate", "serve", "--config", str(folder / "config.json")]
+    command = [python, "-m", "moongate", "serve", "--config", str(folder / "config.json")]
     return [*command, "--workers", str(workers)], {}
 
 
@@ -151,7 +155,13 @@ CONTENDERS = {
             nginx,
             missing=lambda: "" if Path("/usr/sbin/nginx").exists() else "not installed: apt-get install nginx",
         ),
-        Contender("moongate", moongate, prefix="plain/"),
+        Contender(
+            "moongate",
+            moongate,
+            prefix="plain/",
+            missing=lambda: "" if COMPILED.exists() else "not built: make compiled",
+        ),
+        Contender("interpreted", partial(moongate, python=sys.executable), prefix="plain/"),
         Contender("smg", smg, missing=absent("smg", "bin", "smg")),
         Contender(
             "portkey",

@@ -43,7 +43,8 @@ def bill() -> dict[str, Any]:
     project = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     runtime = locked("runtime")
     needed = {name for name, _, _ in runtime}
-    others = [each for name in ("build", "dev") for each in locked(name) if each[0] not in needed]
+    found = {each[0]: each for name in ("build", "compiler", "dev") for each in locked(name)}
+    others = [each for name, each in found.items() if name not in needed]
     parts = [component(*each, "required") for each in runtime] + [component(*each, "excluded") for each in others]
     own = f"pkg:pypi/{project['name']}@{project['version']}"
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).digest()

@@ -7,8 +7,22 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.support.canary_hooks import pytest_runtest_makereport
+from tests.support.compiled_hooks import (
+    monkeypatch,
+    pytest_addoption,
+    pytest_collection_modifyitems,
+    pytest_configure,
+    pytest_ignore_collect,
+)
 
-__all__ = ["pytest_runtest_makereport"]
+__all__ = [
+    "monkeypatch",
+    "pytest_addoption",
+    "pytest_collection_modifyitems",
+    "pytest_configure",
+    "pytest_ignore_collect",
+    "pytest_runtest_makereport",
+]
 
 settings.register_profile(
     "moongate", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], print_blob=False

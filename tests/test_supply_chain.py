@@ -28,7 +28,7 @@ def ordered(version: str) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", version)]
 
 
-@pytest.mark.parametrize("name", ["runtime", "build", "dev"])
+@pytest.mark.parametrize("name", ["runtime", "build", "compiler", "dev"])
 def test_every_package_is_pinned_with_hashes(name: str) -> None:
     text = (REQUIREMENTS / f"{name}.txt").read_text(encoding="utf-8")
     entries = re.split(r"\n(?=\S)", text.strip())
@@ -50,7 +50,12 @@ def test_the_bill_of_materials_lists_every_locked_package() -> None:
     assert bill["bomFormat"] == "CycloneDX"
     listed = {(each["name"], each["version"], each["scope"]) for each in bill["components"]}
     assert {(name, version, "required") for name, version in versions("runtime").items()} <= listed
-    assert {name for name, _, _ in listed} == {*versions("runtime"), *versions("build"), *versions("dev")}
+    assert {name for name, _, _ in listed} == {
+        *versions("runtime"),
+        *versions("build"),
+        *versions("compiler"),
+        *versions("dev"),
+    }
     assert all(each["properties"] for each in bill["components"])
 
 
@@ -60,7 +65,7 @@ def test_what_runs_was_reviewed_in_this_very_version() -> None:
 
 @pytest.mark.parametrize("advisory", REVIEW["advisories"], ids=lambda each: each["id"])
 def test_known_holes_are_closed(advisory: dict[str, str]) -> None:
-    locked = versions("dev") | versions("build") | versions("runtime")
+    locked = versions("dev") | versions("compiler") | versions("build") | versions("runtime")
     assert ordered(locked[advisory["package"]]) >= ordered(advisory["fixed"])
     assert advisory["about"]
     assert advisory["source"].startswith("https://")

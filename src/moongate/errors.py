@@ -39,9 +39,10 @@ class GatewayError(Exception):
         retry_after: float | None = None,
     ) -> None:
         super().__init__(f"{path}: {message}" if path else message)
-        self.message = message
-        self.path = path
-        self.code = code
+        # A transformer of one's own may say it with anything (an exception, a number); what is told is text.
+        self.message = str(message)
+        self.path = str(path or "")
+        self.code = None if code is None else str(code)
         self.retry_after = retry_after
         if status is not None:
             self.status = status

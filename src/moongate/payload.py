@@ -81,10 +81,13 @@ def dumps_sorted(value: Any) -> bytes:
             return dumps(value)
 
 
-class _Written(str):
+class _Written:
     """Text that is JSON already."""
 
-    __slots__ = ()
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
 
 
 def _dumps_deep(value: Any) -> bytes:
@@ -94,13 +97,13 @@ def _dumps_deep(value: Any) -> bytes:
     while waiting:
         item = waiting.pop()
         if isinstance(item, _Written):
-            parts.append(item)
+            parts.append(item.text)
         elif isinstance(item, dict):
             waiting.append(_Written("}"))
             for key, member in reversed(item.items()):
                 waiting += (member, _Written(f",{json.dumps(key)}:"))
             if item:
-                waiting[-1] = _Written(waiting[-1][1:])
+                waiting[-1] = _Written(waiting[-1].text[1:])
             parts.append("{")
         elif isinstance(item, list):
             waiting.append(_Written("]"))

@@ -96,3 +96,16 @@ def test_halves_of_a_character_are_joined() -> None:
     assert joined(["a\ud83d", "\ude00b"]) == "a😀b"
     assert joined(["\ude00", "\ud83d"]) == "\ude00\ud83d"
     assert joined(["é"]) == "é"
+
+
+def test_what_is_nested_deeper_than_python_can_follow_is_merged() -> None:
+    deep: Row = {"last": [1]}
+    for _ in range(30_000):
+        deep = {"inner": deep}
+    accumulator = Accumulator()
+    accumulator.feed({"extra": deep})
+    accumulator.feed({"extra": deep})
+    found = accumulator.completion()["extra"]
+    while "inner" in found:
+        found, deep = found["inner"], deep["inner"]
+    assert (found, deep) == ({"last": [1, 1]}, {"last": [1]})

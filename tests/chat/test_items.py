@@ -10,6 +10,7 @@ class Counting(LazyChunk):
 
     def __init__(self) -> None:
         self.raw = None
+        self._payload = None
 
     def make_payload(self) -> dict[str, int]:
         self.made += 1
@@ -23,11 +24,10 @@ def test_a_chunk_leaves_with_its_own_bytes_until_it_is_changed() -> None:
     assert repr(Chunk.of({})) == "Chunk({})"
 
 
+@pytest.mark.interpreted("derives a class from ours")
 def test_a_lazy_chunk_makes_its_payload_once() -> None:
     chunk = Counting()
     assert chunk.payload == {"made": 1}
     assert chunk.payload == {"made": 1}
-    with pytest.raises(AttributeError, match="other"):
-        _ = chunk.other
     with pytest.raises(NotImplementedError):
-        _ = LazyChunk.__new__(LazyChunk).payload
+        LazyChunk({}).make_payload()

@@ -218,3 +218,8 @@ def test_a_bare_mould_has_only_what_every_chunk_has(body: Row, bare: bool) -> No
     found = mould_of(chunk(body), chunk(body))
     assert found is not None
     assert found.bare is bare
+
+
+def test_a_seam_in_the_middle_of_something_else_is_seen(mould: Mould) -> None:
+    data = mould.prefix + b"a" + mould.suffix[-4:] + mould.prefix[:6] + b"b" + mould.suffix
+    assert mould.whole(data) is None

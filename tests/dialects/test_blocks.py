@@ -14,6 +14,8 @@ from moongate.dialects.block import Block
 from moongate.dialects.blocks import AnswerEncoder
 from moongate.errors import BadUpstream, GatewayError
 
+pytestmark = pytest.mark.interpreted("derives a class from ours")
+
 
 class Script(AnswerEncoder):
     """`(text|a|b)` is a block with two pieces."""

@@ -37,6 +37,14 @@ def test_errors() -> None:
     assert CHAT.told(error) is error
 
 
+def test_an_error_may_be_said_with_anything() -> None:
+    odd: Any = {"code": 1305, "path": None}
+    error = UpstreamRefused(ValueError("no"), status=429, **odd)  # type: ignore[arg-type]
+    body = {"message": "no", "type": "upstream_error", "param": None, "code": "1305"}
+    assert CHAT.error(error) == {"error": body}
+    assert (error.message, str(error)) == ("no", "no")
+
+
 def test_errors_in_the_middle_of_a_stream() -> None:
     encoder = CHAT.encoder(ASKED)
     assert encoder.feed(Failure(BadUpstream("cut"))) == (

@@ -148,6 +148,7 @@ def fed(body: bytes, preset: str, front: Dialect) -> bytes:
     return b"".join(session.feed(part + b"\n\n") for part in body.split(b"\n\n")[:-1])
 
 
+@pytest.mark.interpreted("brings a protocol of its own")
 def test_ordinary_text_takes_the_short_way() -> None:
     texts = [event(text) for text in ("one", " two", " three", " 四", r" \five", " six\n")]
     for preset in ("default", "agent"):
@@ -157,6 +158,7 @@ def test_ordinary_text_takes_the_short_way() -> None:
         assert forwarded == 3  # two give the mould, the third is the first that fits
 
 
+@pytest.mark.interpreted("brings a protocol of its own")
 def test_what_takes_the_short_way_is_no_silence() -> None:
     async def kept_alive() -> list[int]:
         text = framed(event("a"))
@@ -177,6 +179,7 @@ words = st.sampled_from(["a", " b, c", "<", "x < y", " 中", "\n", '"', CALL[:30
 events = words.map(event) | st.just(b": ping\n\n") | words.map(lambda text: event(text, role="assistant"))
 
 
+@pytest.mark.interpreted("brings a protocol of its own")
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(st.lists(events, max_size=12), st.lists(st.integers(1, 400), max_size=6), st.data())
 def test_the_client_gets_the_same_as_on_the_long_way(parts: list[bytes], cuts: list[int], data: st.DataObject) -> None:
@@ -229,6 +232,7 @@ def _said(stream: bytes) -> tuple[str, str, list[str]]:
     return content, arguments, others
 
 
+@pytest.mark.interpreted("brings a protocol of its own")
 def test_the_numbers_of_events_have_no_gap() -> None:
     texts = [framed(event(text)) for text in ("one", " two", " three", "", " 四", " six\n")]
     body, _ = asyncio.run(relayed([*texts, framed(END), b"0\r\n\r\n"], "agent", RESPONSES))

@@ -173,6 +173,29 @@ def test_a_body_without_a_length_is_limited_too(gateway: Gateway, background: Ba
     assert sent[0]["status"] == 413
 
 
+@pytest.mark.parametrize("flags", [(1, 0), (True, None)])
+def test_a_server_may_say_with_anything_whether_more_comes(
+    gateway: Gateway, background: Background, flags: tuple[Any, Any]
+) -> None:
+    sent: list[Any] = []
+    text = json.dumps(ASK).encode()
+    parts = zip((memoryview(text[:9]), bytearray(text[9:])), flags, strict=True)
+
+    async def receive() -> dict[str, Any]:
+        part = next(parts, None)
+        while part is None:  # the client stays
+            await asyncio.sleep(PATIENCE)
+        return {"type": "http.request", "body": part[0], "more_body": part[1]}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    headers = [(b"host", b"localhost"), (b"authorization", f"Bearer {KEY}".encode())]
+    scope = {"type": "http", "method": "POST", "path": PATH, "headers": headers}
+    background.run(gateway(scope, receive, send))
+    assert sent[0]["status"] == 200
+
+
 def test_a_websocket_is_refused(gateway: Gateway, background: Background) -> None:
     sent: list[Any] = []
 

@@ -102,7 +102,7 @@ async def serving(app: App, bounds: Bounds | None = None) -> AsyncIterator[Place
     state.default_headers = [DATE]
     running = asyncio.get_running_loop()
 
-    def make() -> Protocol:
+    def make() -> Any:
         return Protocol(config, state, {"a": 1}, running, bounds=bounds or Bounds())
 
     server = await running.create_server(make, "127.0.0.1", 0)

@@ -58,6 +58,7 @@ def test_words_have_an_end() -> None:
         ({"retry_after": "1.5"}, "", 1.5),
         ({"retry_after_ms": "250", "retry_after": "9"}, "", 0.25),
         ({"retry_after": "nonsense"}, "", None),
+        ({"retry_after_ms": "9" * 400, "retry_after": "9"}, "", 9.0),
         ({"retry_after": "Wed, 21 Oct 2015 07:28:00 GMT"}, "", 0.0),
         ({}, "please try again after 3 seconds", 3.0),
         ({}, "Please try again in 20s.", 20.0),

@@ -63,7 +63,7 @@ def test_a_stranger_is_refused_everywhere(gateway: RunningGateway, upstream: Scr
 def test_what_is_open_says_nothing_of_the_configuration(gateway: RunningGateway, route: str) -> None:
     reply = request("GET", gateway.root + route, None, key="", headers={})
     assert reply.status == 200
-    assert set(reply.json()) <= {"name", "status", "version"}
+    assert set(reply.json()) <= {"name", "status", "version", "compiled"}
 
 
 def test_a_friend_is_let_in(gateway: RunningGateway, upstream: Scripted) -> None:

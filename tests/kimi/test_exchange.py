@@ -246,3 +246,13 @@ def test_text_chunks_that_say_more_go_the_long_way() -> None:
     assert stretch is not None
     (item,) = found.chunks(stretch)
     assert deltas_of(list(exchange.feed(item))) == [{"role": "assistant"}]
+
+
+@pytest.mark.parametrize("usage", ["much", 3, [1], {"total_tokens": 1}])
+def test_choices_and_usage_of_any_type_pass(usage: object) -> None:
+    exchange = begin(PARSING)
+    text = {"index": 0, "delta": {"content": "<|"}}  # it waits
+    left = [*exchange.feed(Chunk.of({"choices": [None, 5, text], "usage": usage})), *exchange.feed(Done())]
+    told = [each.payload for each in left if isinstance(each, Chunk)]
+    assert [each["choices"] for each in told[:2]] == [[None], [5]]
+    assert told[-1]["usage"] == usage

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 import uvloop
 
-from moongate.net.errand import Errand, Waiter
+from moongate.net.errand import Errand
+from moongate.net.waiter import Waiter
 
 Loop = asyncio.AbstractEventLoop
 WHO = ContextVar("WHO", default="nobody")
@@ -176,6 +177,7 @@ def test_what_it_sets_is_its_own_in_whatever_callback_it_goes_on() -> None:
     assert said == ["nobody", "nobody", "b", "a"]
 
 
+@pytest.mark.interpreted("refers weakly to an errand")
 def test_who_keeps_books_on_tasks_can_keep_them_on_errands() -> None:
     def action(loop: Loop, ends: Ends) -> None:
         errand = start(loop, asyncio.sleep(0), ends)

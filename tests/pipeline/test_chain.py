@@ -12,6 +12,7 @@ from moongate.chat.contracts import Exchange
 from moongate.chat.items import Chunk, Item, Stretch
 from moongate.pipeline.base import BaseExchange, BaseTransformer
 from moongate.pipeline.chain import Chain
+from moongate.pipeline.session import Session
 
 Row = dict[str, Any]
 
@@ -101,3 +102,22 @@ class Looking(BaseTransformer):
 
     def begin(self, request: Row) -> Exchange:
         return Looking.Exchange(request)
+
+
+@pytest.mark.parametrize("word", [None, 0, "yes"])
+def test_whether_a_text_is_plain_may_be_said_with_any_value(word: object) -> None:
+    class Casual(BaseExchange):
+        notes = ("a note of its own",)  # type: ignore[assignment]
+
+        def plain(self, stretch: Stretch) -> Any:
+            return word
+
+    class Makes(BaseTransformer):
+        def begin(self, request: Row) -> BaseExchange:
+            return Casual(request)
+
+    chunk = b'data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n'
+    for exchange in (Makes().begin({}), Chain([Makes(), BaseTransformer()]).begin({})):
+        session = Session(exchange, "text/event-stream")
+        assert b"".join(session.feed(chunk) for _ in range(5)) == chunk * 5
+        assert [str(note) for note in exchange.notes] == ["a note of its own"]

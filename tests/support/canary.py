@@ -10,6 +10,7 @@ import asyncio
 import sys
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, quote_plus
@@ -64,14 +65,23 @@ class Watch:
 WATCH = Watch()
 
 
-def tapped(watch: Watch) -> type[Protocol]:
-    """The gateway's protocol, with every byte that it writes searched."""
+def tapped(watch: Watch) -> Callable[..., Any]:
+    """Makes the gateway's protocol, with every byte that it writes searched."""
+    return partial(_Tapped, watch)
 
-    class Tapped(Protocol):
-        def connection_made(self, transport: asyncio.BaseTransport) -> None:
-            super().connection_made(_Tap(transport, watch))  # type: ignore[arg-type]
 
-    return Tapped
+class _Tapped:
+    """A protocol, which may be compiled, so this is no class derived from it."""
+
+    def __init__(self, watch: Watch, *args: Any, **named: Any) -> None:
+        self._watch = watch
+        self._protocol = Protocol(*args, **named)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._protocol.connection_made(_Tap(transport, self._watch))  # type: ignore[arg-type]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._protocol, name)
 
 
 class _Tap:

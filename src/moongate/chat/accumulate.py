@@ -134,20 +134,34 @@ def joined(parts: list[str]) -> str:
 
 def _keep(into: JsonObject, found: JsonObject, left_out: tuple[str, ...]) -> None:
     """Take over what was said: lists grow, objects are merged, of anything else the last word counts."""
-    for name, value in found.items():
-        if value is None or name in left_out:
-            continue
-        known = into.get(name)
-        if isinstance(known, list) and isinstance(value, list):
-            known.extend(value)
-        elif isinstance(known, dict) and isinstance(value, dict):
-            _keep(known, value, ())
-        else:
-            into[name] = _own(value)
+    waiting = [(into, found)]  # a stack of our own: it may be nested as deep as it likes
+    while waiting:
+        into, found = waiting.pop()
+        for name, value in found.items():
+            if value is None or name in left_out:
+                continue
+            known = into.get(name)
+            if isinstance(known, list) and isinstance(value, list):
+                known.extend(value)
+            elif isinstance(known, dict) and isinstance(value, dict):
+                waiting.append((known, value))
+            else:
+                into[name] = _own(value)
+        left_out = ()
 
 
 def _own(value: Any) -> Any:
     """A copy of what may grow here: the provider's objects are not ours to change."""
-    if isinstance(value, dict):
-        return {name: _own(each) for name, each in value.items()}
-    return list(value) if isinstance(value, list) else value
+    if not isinstance(value, dict):
+        return list(value) if isinstance(value, list) else value
+    top = dict(value)
+    waiting = [top]
+    while waiting:
+        owned = waiting.pop()
+        for name, each in owned.items():
+            if isinstance(each, dict):
+                owned[name] = inner = dict(each)
+                waiting.append(inner)
+            elif isinstance(each, list):
+                owned[name] = list(each)
+    return top

@@ -33,13 +33,13 @@ class Groove:
 
     def text(self, event: bytes) -> bytes | None:
         """The text of an event that fits; None for anything else, several events too."""
-        if not (event.startswith(self.prefix) and event.endswith(self.suffix)):
+        if not (event.startswith(self.prefix) and event.endswith(self.suffix)) or len(event) < self._least:
             return None
         text = event[self._begin : self._end]
         if b"\n" in text:  # mostly several events, and their first end is near
             return None
         others = text.translate(None, self.ordinary)
-        if (others and not self.accepts(text, others)) or not self._least <= len(event) <= self.limit:
+        if (others and not self.accepts(text, others)) or len(event) > self.limit:
             return None
         return text
 

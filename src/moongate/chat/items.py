@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from moongate.errors import GatewayError
 from moongate.payload import JsonObject, dumps
@@ -19,11 +19,22 @@ from moongate.payload import JsonObject, dumps
 class Chunk:
     """One `chat.completion.chunk`. `raw` is the event as the provider wrote it, None if made or changed here."""
 
-    __slots__ = ("payload", "raw")
+    __slots__ = ("_payload", "raw")
 
     def __init__(self, payload: JsonObject, raw: bytes | None = None) -> None:
-        self.payload = payload
+        self._payload: JsonObject | None = payload  # None: nobody has asked for it yet
         self.raw = raw
+
+    @property
+    def payload(self) -> JsonObject:
+        payload = self._payload
+        if payload is None:
+            payload = self._payload = self.make_payload()
+        return payload
+
+    def make_payload(self) -> JsonObject:
+        """The payload of a `LazyChunk`."""
+        raise NotImplementedError
 
     @classmethod
     def of(cls, payload: JsonObject) -> Chunk:
@@ -38,18 +49,12 @@ class Chunk:
 
 
 class LazyChunk(Chunk):
-    """A chunk that carries text and nothing else: no usage, no finish reason. Its payload is made when asked for."""
+    """A chunk that carries text and nothing else: no usage, no finish reason.
+
+    Its payload is made when asked for: it begins with `_payload` None, and has a `make_payload` of its own.
+    """
 
     __slots__ = ()
-
-    def make_payload(self) -> JsonObject:
-        raise NotImplementedError
-
-    def __getattr__(self, name: str) -> Any:
-        if name != "payload":
-            raise AttributeError(name)
-        self.payload = self.make_payload()
-        return self.payload
 
 
 @dataclass(frozen=True, slots=True)

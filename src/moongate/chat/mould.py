@@ -91,7 +91,10 @@ class Mould:
     def _split(self, data: bytes, inner: bytes) -> list[bytes] | None:
         """The texts of several chunks; None if there is anything else between them."""
         head, tail = len(self.prefix) - _PREFIX_CUT, _SUFFIX_CUT - len(self.suffix)
-        texts = [part[head:tail] for part in data[_PREFIX_CUT:-_SUFFIX_CUT].split(self._seam)]
+        parts = data[_PREFIX_CUT:-_SUFFIX_CUT].split(self._seam)
+        texts = [part[head:tail] for part in parts if len(part) >= head - tail]
+        if len(texts) != len(parts):  # the seam stood in something else
+            return None
         joined = b"\n".join(texts)
         more = joined.translate(None, ORDINARY)
         breaks = more.count(b"\n")
@@ -141,6 +144,7 @@ class TextChunk(LazyChunk):
         self.mould = mould
         self.text = text
         self.raw = raw
+        self._payload = None
 
     def make_payload(self) -> JsonObject:
         return self.mould.payload(self.text)

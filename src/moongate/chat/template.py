@@ -51,6 +51,7 @@ class TemplateChunk(LazyChunk):
         self.text = text
         self.number = number
         self.raw = None
+        self._payload = None
 
     def encode(self) -> bytes:
         return self.template.write(self.text, self.number)

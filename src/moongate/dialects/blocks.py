@@ -155,7 +155,7 @@ class AnswerEncoder(ABC):
         if self._half:
             text = (self._half + text).encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
             self._half = ""
-        if "\ud800" <= text[-1] <= "\udbff":
+        if 0xD800 <= ord(text[-1]) <= 0xDBFF:
             self._half, text = text[-1], text[:-1]
             if not text:
                 return b""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from moongate.gateway.meter import Meter
 from moongate.gateway.turn import Turn
@@ -19,6 +19,7 @@ def account(meter: Meter, turn: Turn, status: int, duration: float) -> Mapping[s
     if not turn.notes:
         return NOTHING
     kinds: dict[str, int] = {}
+    note: Any  # a transformer of one's own may have notes of its own
     for note in turn.notes:
         kinds[note.kind] = kinds.get(note.kind, 0) + 1
     for kind, times in kinds.items():

@@ -74,7 +74,9 @@ class Cycle:
         if message["type"] == "http.response.start":
             self.start(message["status"], message.get("headers", ()))
         else:
-            self.write(message.get("body", b""))
+            body = message.get("body")
+            if body:
+                self.write(body if isinstance(body, bytes) else bytes(memoryview(body)))
             if not message.get("more_body", False):
                 self.finish()
 

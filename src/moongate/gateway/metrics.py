@@ -6,12 +6,28 @@ Counting is one addition to a slot that is looked up once per label set. Times a
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from moongate.gateway.slots import Slots
 
-BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
+BOUNDS: Final[Sequence[float]] = (
+    0.005,
+    0.01,
+    0.025,
+    0.05,
+    0.1,
+    0.25,
+    0.5,
+    1.0,
+    2.5,
+    5.0,
+    10.0,
+    30.0,
+    60.0,
+    120.0,
+    300.0,
+)
 
 FAMILIES: Final[dict[str, tuple[str, str]]] = {
     "moongate_requests_total": ("counter", "Requests answered, by model, provider, front and status."),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from moongate import payload
 from moongate.dialects import MESSAGES
 from moongate.errors import MethodNotAllowed, NotFound
 from moongate.gateway.outlet import HeaderList
@@ -74,7 +75,8 @@ def ready(ask: Ask) -> Answer:
 
 def show_version(ask: Ask) -> Answer:
     _get(ask)
-    return _document(200, {"name": "moongate", "version": own_version()})
+    compiled = not str(payload.__file__).endswith(".py")
+    return _document(200, {"name": "moongate", "version": own_version(), "compiled": compiled})
 
 
 def models(ask: Ask) -> Answer:

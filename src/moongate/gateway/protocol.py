@@ -39,8 +39,11 @@ REFUSAL: Final = (
 Enter = Callable[[Head, bytes | None, int | None, Cycle], Coroutine[Any, Any, None]]
 
 
-class Protocol(asyncio.Protocol):
-    """One connection. uvicorn makes it and asks for `shutdown`; the cycle asks for the rest."""
+class Protocol:
+    """One connection: all that an `asyncio.Protocol` has. uvicorn makes it and asks for `shutdown`.
+
+    It derives from nothing, so that its attributes are where compiled code finds them at once.
+    """
 
     _dated: ClassVar[list[tuple[bytes, bytes]] | None] = None
     _date: ClassVar[bytes] = b""

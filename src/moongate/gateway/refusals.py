@@ -127,7 +127,7 @@ def _shortened(text: str) -> str:
 def _retry_after(headers: Mapping[bytes, bytes], message: str) -> float | None:
     """Seconds; from `retry-after-ms`, `Retry-After` (seconds or a date), or the message's "after N seconds"."""
     given = headers.get(b"retry-after-ms", b"").decode("latin-1")
-    if given.isdecimal():
+    if re.fullmatch(r"[0-9]{1,12}", given):
         return int(given) / 1000
     given = headers.get(b"retry-after", b"").decode("latin-1").strip()
     if re.fullmatch(r"\d{1,9}(\.\d+)?", given):

@@ -163,7 +163,7 @@ class Visit:
                 raise asyncio.CancelledError
             pieces.append(message.get("body", b""))
             size += len(pieces[-1])
-            more = message.get("more_body", False)
+            more = bool(message.get("more_body", False))
         self._check_room()
         return self._within_limit(b"".join(pieces))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import is_
-from typing import Final
+from typing import Any, Final
 
 from moongate.chat.contracts import Note
 from moongate.chat.items import Chunk, Done, Failure, Item, Stretch
@@ -38,7 +38,7 @@ class KimiExchange:
         self._choices: dict[int, StreamedChoice] = {}
         self._first: JsonObject = {}
         self._ended = False
-        self._usage: JsonObject | None = None  # the last that was told
+        self._usage: Any = None  # the last that was told, whatever it is
         self._moulded: MouldedChoice | None = None
 
     @property
@@ -93,7 +93,8 @@ class KimiExchange:
         return moulded.feed(chunk)
 
     def _chunk(self, chunk: Chunk) -> Sequence[Item]:
-        payload = lift_usage(chunk.payload, self._answer.notes)
+        came = chunk.payload
+        payload = lift_usage(came, self._answer.notes)
         if not self._first:
             self._first = payload
         self._usage = payload.get("usage") or self._usage
@@ -106,9 +107,9 @@ class KimiExchange:
             if len(told) == 1:
                 if told[0] is not choice:
                     payload = {**payload, "choices": told}
-                return (chunk,) if payload is chunk.payload else (Chunk.of(payload),)
+                return (chunk,) if payload is came else (Chunk.of(payload),)
             return self._several(payload, [told])
-        left = [
+        left: list[list[Any]] = [  # a choice may be anything
             self._choice(choice_index(choice, at)).feed(choice) if isinstance(choice, dict) else [choice]
             for at, choice in enumerate(choices)
         ]
@@ -117,9 +118,9 @@ class KimiExchange:
         told = [each[0] for each in left]
         if not all(map(is_, told, choices)):
             payload = {**payload, "choices": told}
-        return (chunk,) if payload is chunk.payload else (Chunk.of(payload),)
+        return (chunk,) if payload is came else (Chunk.of(payload),)
 
-    def _several(self, payload: JsonObject, left: list[list[JsonObject]]) -> Sequence[Item]:
+    def _several(self, payload: JsonObject, left: Sequence[list[Any]]) -> Sequence[Item]:
         """Another number of chunks than came: each choice object in its own; the usage is told once, at the end."""
         chunks = [Chunk.of({**payload, "choices": [each]}) for several in left for each in several]
         if not chunks:

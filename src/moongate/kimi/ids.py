@@ -28,11 +28,12 @@ class Ledger:
     """
 
     __slots__ = (
-        *("_before", "_count", "_highest", "_mine", "_prefix", "_renumbers"),
+        *("_before", "_count", "_family", "_highest", "_mine", "_options", "_prefix", "_renumbers"),
         *("active", "by_message", "names_tools"),
     )
 
     def __init__(self, options: KimiOptions, family: Family) -> None:
+        self._options, self._family = options, family
         self.active = options.repair_on_mismatch or options.id_normalization
         self._prefix = f"{options.id_prefix}."
         self._renumbers = options.id_normalization
@@ -50,13 +51,11 @@ class Ledger:
 
     def fork(self) -> Ledger:
         """A ledger that goes on from here on its own: one for each choice of an answer."""
-        child = Ledger.__new__(Ledger)
-        child.active, child.names_tools = self.active, self.names_tools
-        child._prefix, child._renumbers, child.by_message = self._prefix, self._renumbers, self.by_message
+        child = Ledger(self._options, self._family)
         child._count, child._highest = self._count, self._highest
         if self._mine:
             self._before, self._mine = (self._before | self._mine if self._before else self._mine), set()
-        child._before, child._mine = self._before, set()
+        child._before = self._before
         if self.by_message:
             child.begin_message()
         return child

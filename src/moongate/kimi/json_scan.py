@@ -33,7 +33,10 @@ class _At(IntEnum):
     NEXT = 5  # a comma, or the end of what is open
     STRING = 6
     ESCAPE = 7
-    HEX_4, HEX_3, HEX_2, HEX_1 = 8, 9, 10, 11  # digits to come of \uXXXX
+    HEX_4 = 8  # digits to come of \uXXXX
+    HEX_3 = 9
+    HEX_2 = 10
+    HEX_1 = 11
     MINUS = 12
     ZERO = 13  # behind a leading 0
     INTEGER = 14
@@ -42,7 +45,16 @@ class _At(IntEnum):
     EXPONENT = 17
     SIGN = 18
     POWER = 19
-    TR, RU, UE, FA, AL, LS, SE, NU, UL, LL = 20, 21, 22, 23, 24, 25, 26, 27, 28, 29  # in true, false, null
+    TR = 20  # in true, false, null
+    RU = 21
+    UE = 22
+    FA = 23
+    AL = 24
+    LS = 25
+    SE = 26
+    NU = 27
+    UL = 28
+    LL = 29
     NOWHERE = 30
 
 

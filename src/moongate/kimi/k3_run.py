@@ -84,8 +84,9 @@ def read_empty_calls(data: str, at: int) -> tuple[int, list[WholeCall]]:
             end -= len(_OPEN) + len(texts.pop())
         try:
             calls.extend(map(known.__getitem__, texts))
-        except KeyError:
-            read = texts[: len(calls) - before]
+        except KeyError as nameless:  # how many were taken by then depends on who runs this
+            read = texts[: texts.index(nameless.args[0])]
+            calls[before:] = [known[text] for text in read]
             return at + len(_OPEN) * len(read) + sum(map(len, read)), calls
         if end == at:
             break

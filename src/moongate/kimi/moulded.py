@@ -102,6 +102,7 @@ class CallsChunk(LazyChunk):
         self._calls = calls
         self._first = first
         self.raw = None
+        self._payload = None
 
     def encode(self) -> bytes:
         return self._made_by.write(self._calls, self._first)

@@ -39,7 +39,7 @@ class Prepared(NamedTuple):
 
 
 def prepare(
-    request: JsonObject, options: KimiOptions, model: ModelFacts, host: HostFacts, cache: SchemaCache, blank: Ledger
+    request: Any, options: KimiOptions, model: ModelFacts, host: HostFacts, cache: SchemaCache, blank: Ledger
 ) -> Prepared:
     """Make the request one that Kimi and its host take. Raises BadRequest with the path of the culprit.
 

@@ -15,7 +15,6 @@ from moongate.kimi.options import KimiOptions
 from moongate.kimi.request import prepare
 from moongate.kimi.schema_cache import SchemaCache
 from moongate.kimi.watch import gate_of, watched_tokens
-from moongate.payload import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,7 @@ class KimiTransformer:
         parsed = KimiOptions.from_config(options, path)
         return cls(parsed, facts_of(model, parsed), host_of(base_url, parsed))
 
-    def begin(self, request: JsonObject) -> KimiExchange:
+    def begin(self, request: Mapping[str, Any]) -> KimiExchange:
         """An exchange for one request. Raises BadRequest with the path of the culprit."""
         model, host = self._facts
         prepared = prepare(request, self.options, model, host, self._cache, self._blank)

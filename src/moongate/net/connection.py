@@ -18,8 +18,8 @@ class StaleConnection(BadUpstream):
     """A reused connection died before it answered: the request may be sent again."""
 
 
-class Connection(asyncio.Protocol):
-    """Serves one exchange at a time; bytes that no exchange asked for close it.
+class Connection:
+    """Serves one exchange at a time; bytes that no exchange asked for close it. All that an `asyncio.Protocol` has.
 
     `on_free(connection, reusable)` is called once at the end of each exchange, `on_surplus()` when the provider has
     sent what no exchange asked for.
@@ -125,6 +125,15 @@ class Connection(asyncio.Protocol):
         else:
             kind = StaleConnection if self._used else BadUpstream
             self.end(kind("the provider closed the connection without an answer", code="closed"))
+
+    def eof_received(self) -> None:
+        """None: the transport closes, which ends the exchange."""
+
+    def pause_writing(self) -> None:
+        """A request is one write: nothing more comes."""
+
+    def resume_writing(self) -> None:
+        pass
 
     def end(self, error: Exception | None, *, reusable: bool = False) -> None:
         """End the exchange, if there is one; unless `reusable`, close the socket at once."""

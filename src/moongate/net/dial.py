@@ -9,10 +9,11 @@ import socket
 import ssl
 from base64 import b64encode
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
-from typing import Final
+from typing import Any, Final, cast
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from moongate.errors import BadUpstream, ConfigError, UpstreamTimeout
@@ -61,6 +62,7 @@ def _place(url: SplitResult, *schemes: str) -> tuple[str, int, bool]:
     return host if ":" in host else host.encode("idna").decode(), url.port or (443 if tls else 80), tls
 
 
+@lru_cache(maxsize=1024)
 def is_refused(address: str) -> bool:
     """True for an address that no provider has, also when it hides in IPv6. A name is no address."""
     try:
@@ -95,7 +97,8 @@ async def _dial(origin: Origin, make: Callable[[], Connection], seconds: float) 
         context = trust(origin.ca_file) if origin.tls else None
         name = origin.host if origin.tls else None
         loop = asyncio.get_running_loop()
-        return (await loop.create_connection(make, sock=sock, ssl=context, server_hostname=name))[1]
+        made = await loop.create_connection(cast(Any, make), sock=sock, ssl=context, server_hostname=name)
+        return cast(Connection, made[1])
     except BaseException:
         sock.close()
         raise
@@ -112,7 +115,8 @@ def trust(ca_file: str | None) -> ssl.SSLContext:
 
 async def _open(host: str, port: int, seconds: float, target: str) -> socket.socket:
     loop = asyncio.get_running_loop()
-    found = (await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM))[:MAX_ADDRESSES]
+    # To look up what is no name takes a thread too.
+    found = _as_written(host, port) or (await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM))[:MAX_ADDRESSES]
     if is_refused(target) or any(is_refused(str(address[0])) for *_, address in found):
         raise BadUpstream("the provider's address is link-local or reserved", code="address_refused")
     error = OSError()
@@ -120,7 +124,7 @@ async def _open(host: str, port: int, seconds: float, target: str) -> socket.soc
         sock = socket.socket(family, kind, protocol)
         sock.setblocking(False)
         try:
-            async with asyncio.timeout(seconds / len(found)):
+            async with asyncio.timeout(seconds / len(found)) if len(found) > 1 else nullcontext():
                 await loop.sock_connect(sock, address)
             return sock
         except OSError as caught:  # TimeoutError too
@@ -130,6 +134,15 @@ async def _open(host: str, port: int, seconds: float, target: str) -> socket.soc
             sock.close()
             raise
     raise error
+
+
+def _as_written(host: str, port: int) -> list[Any]:
+    """What `getaddrinfo` says of a host that is an IPv4 address, else nothing."""
+    try:
+        IPv4Address(host)
+    except ValueError:
+        return []
+    return [(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", (host, port))]
 
 
 async def _tunnel(sock: socket.socket, origin: Origin, proxy: SplitResult) -> None:

@@ -13,6 +13,8 @@ from collections.abc import Callable, Coroutine
 from contextvars import copy_context
 from typing import Any, Protocol
 
+from moongate.net.waiter import Waiter
+
 
 class Cancellable(Protocol):
     """What tasks and errands have in common."""
@@ -20,19 +22,6 @@ class Cancellable(Protocol):
     def cancel(self) -> bool: ...
 
     def uncancel(self) -> int: ...
-
-
-class Waiter(asyncio.Future[None]):
-    """A future whose `wake` lets an errand go on before it returns. A task goes on in its turn."""
-
-    on_wake: Callable[[], None] | None = None
-
-    def wake(self) -> None:
-        """What is waited for has come. Call it last: the errand may do anything."""
-        if not self.done():
-            self.set_result(None)
-            if self.on_wake is not None:
-                self.on_wake()
 
 
 class Errand:

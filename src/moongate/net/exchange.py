@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from moongate.errors import BadUpstream
 from moongate.net.contract import Sink
 from moongate.net.deadlines import Deadlines
-from moongate.net.errand import Waiter
 from moongate.net.lane import Lane
+from moongate.net.waiter import Waiter
 
 if TYPE_CHECKING:
     from moongate.net.connection import Connection

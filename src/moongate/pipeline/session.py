@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from typing import Any, Final
 
 from moongate.chat.contracts import Encoder, Exchange
 from moongate.chat.groove import Groove
@@ -54,9 +54,9 @@ class Session:
         self.finished = False
         self.failure: GatewayError | None = None
         self.usage: JsonObject | None = None
-        self._exchange = exchange
+        self._exchange: Any = exchange  # it may be somebody's own: what counts is whether `plain` is true, not a bool
         self._encoder: Encoder = encoder or ChatEncoder()
-        self._gate: bytes | None = getattr(exchange, "gate", None)  # None: every text is shown, there is no groove
+        self._gate: Any = getattr(exchange, "gate", None)  # None: every text is shown, there is no groove
         self.groove: Groove | None = None  # events that fit into it may leave without being fed
         self._upstream = Upstream(content_type, limit, document_limit)
         self._progress = Progress()
@@ -158,7 +158,8 @@ class Session:
 
     def _fed(self, item: Item) -> Sequence[Item]:
         try:
-            return self._exchange.feed(item)
+            fed: Sequence[Item] = self._exchange.feed(item)
+            return fed
         except GatewayError as error:
             return (Failure(error),)
 

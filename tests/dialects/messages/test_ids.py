@@ -44,7 +44,17 @@ def test_ids_that_are_too_long_are_shown_as_a_digest(original: str) -> None:
 
 @pytest.mark.parametrize(
     "shown",
-    ["x--a-b", "x---ff", "x---61", "x--A-3A", "a--b--c", "functions--a--1234567890", "x--" + "a" * 99, "-" * 100_000],
+    [
+        "x--\ud800",
+        "x--a-b",
+        "x---ff",
+        "x---61",
+        "x--A-3A",
+        "a--b--c",
+        "functions--a--1234567890",
+        "x--" + "a" * 99,
+        "-" * 100_000,
+    ],
 )
 def test_what_we_did_not_write_stays_as_it_is(shown: str) -> None:
     assert given_id(shown) == shown

@@ -51,7 +51,10 @@ def _escaped(given: str) -> str:
 
 
 def _unescaped(shown: str) -> str:
-    data = _HEX.sub(lambda found: bytes.fromhex(found[1].decode("ascii")), shown.removeprefix(_MARK).encode())
+    data = _HEX.sub(
+        lambda found: bytes.fromhex(found[1].decode("ascii")),
+        shown.removeprefix(_MARK).encode("utf-8", "surrogatepass"),
+    )
     try:
         given = data.decode("utf-8", "surrogatepass")
     except ValueError:

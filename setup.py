@@ -1,0 +1,71 @@
+"""Compiles what a request runs through, where `MOONGATE_COMPILED=1` asks for it (`make compiled`). Else: pure Python.
+
+mypyc makes machine code of the same sources, by the types that mypy has checked. It needs mypy and a C compiler.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from setuptools import setup
+from setuptools.command.build_ext import build_ext
+
+SOURCE = Path("src/moongate")
+COMPILED = (
+    *("payload.py", "wire/*.py", "chat/*.py", "kimi/*.py", "dialects/**/*.py", "pipeline/*.py", "net/*.py"),
+    "gateway/*.py",
+)
+INTERPRETED = {
+    # What people derive classes from, and what derives from a class of C's, must be ordinary classes.
+    *("chat/contracts.py", "pipeline/base.py", "net/waiter.py", "kimi/options.py"),
+    # Compiled code has no recursion limit: these follow their input as deep as it goes.
+    *("kimi/beside.py", "dialects/responses/tools.py"),
+    # These run once, or seldom.
+    *("gateway/server.py", "gateway/workers.py", "gateway/transformers.py", "gateway/client_key.py"),
+    *("gateway/pages.py", "gateway/resources.py", "gateway/bounds.py", "gateway/outlet.py", "pipeline/registry.py"),
+}
+
+
+def compiled() -> list[str]:
+    """The modules that become machine code. A package's own file only names what is in it."""
+    found = {path.relative_to(SOURCE).as_posix() for pattern in COMPILED for path in SOURCE.glob(pattern)}
+    unknown = INTERPRETED - found
+    if unknown:
+        sys.exit(f"setup.py names modules that do not exist: {sorted(unknown)}")
+    return [str(SOURCE / name) for name in sorted(found - INTERPRETED) if not name.endswith("__init__.py")]
+
+
+def extensions() -> list[object]:
+    if os.environ.get("MOONGATE_COMPILED") != "1":
+        return []
+    from mypyc.build import mypycify
+
+    level = os.environ.get("MOONGATE_OPTIMISATION", "2")
+    return list(mypycify(compiled(), opt_level=level, debug_level="0", multi_file=True, group_name="moongate"))
+
+
+class InParallel(build_ext):
+    """Compiles the files of an extension on all cores."""
+
+    def build_extensions(self) -> None:
+        self.parallel = None  # the extensions share object files
+        compiler: Any = self.compiler
+        compile_one, link = compiler._compile, compiler.link_shared_object
+        begun: list[Future[None]] = []
+
+        def link_when_all_is_done(*args: Any, **named: Any) -> None:
+            while begun:
+                begun.pop(0).result()
+            link(*args, **named)
+
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            compiler._compile = lambda *args: begun.append(pool.submit(compile_one, *args))
+            compiler.link_shared_object = link_when_all_is_done
+            super().build_extensions()
+
+
+setup(ext_modules=extensions(), cmdclass={"build_ext": InParallel})
