@@ -7,6 +7,7 @@ from functools import cache
 from typing import Final
 
 from moongate.chat.mould import ORDINARY, Mould, is_text
+from moongate.wire.frames import LF, odd_bytes
 
 _ASCII: Final = bytes(range(0x80))
 
@@ -19,7 +20,7 @@ class Groove:
     `accepts` says so.
     """
 
-    __slots__ = ("_begin", "_end", "_gate", "_least", "limit", "ordinary", "prefix", "suffix", "write")
+    __slots__ = ("_begin", "_end", "_gate", "_least", "_odd", "limit", "ordinary", "prefix", "suffix", "write")
 
     def __init__(self, mould: Mould, gate: bytes, write: Callable[[bytes], bytes] | None = None) -> None:
         self.write = write
@@ -27,6 +28,7 @@ class Groove:
         self.suffix = mould.suffix
         self.limit = mould.limit
         self.ordinary = _ordinary(gate)
+        self._odd = odd_bytes(self.ordinary)
         self._gate = gate
         self._begin, self._end = len(self.prefix), -len(self.suffix)
         self._least = len(self.prefix) + len(self.suffix)
@@ -36,10 +38,11 @@ class Groove:
         if not (event.startswith(self.prefix) and event.endswith(self.suffix)) or len(event) < self._least:
             return None
         text = event[self._begin : self._end]
-        if b"\n" in text:  # mostly several events, and their first end is near
+        if LF in text:  # mostly several events, and their first end is near
             return None
-        others = text.translate(None, self.ordinary)
-        if (others and not self.accepts(text, others)) or len(event) > self.limit:
+        if len(event) > self.limit:
+            return None
+        if 1 in text.translate(self._odd) and not self.accepts(text, text.translate(None, self.ordinary)):
             return None
         return text
 

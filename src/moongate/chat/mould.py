@@ -16,7 +16,7 @@ from typing import Final
 
 from moongate.chat.items import Chunk, LazyChunk, Stretch
 from moongate.payload import JsonObject, loads
-from moongate.wire.frames import EVENT_LIMIT
+from moongate.wire.frames import EVENT_LIMIT, LF
 
 TEXT_FIELDS: Final = ("content", "reasoning_content", "reasoning")
 
@@ -63,7 +63,7 @@ class Mould:
         inner = data[len(self.prefix) : -len(self.suffix)]
         if len(data) > self.limit:
             return None
-        if b"\n" in inner:
+        if LF in inner:
             texts = self._split(data, inner)
             return None if texts is None else Stretch(data, b"".join(texts), self.field, self.choice, texts)
         more = inner.translate(None, ORDINARY)
@@ -76,7 +76,7 @@ class Mould:
         if not data.startswith(self.prefix) or not data.endswith(self.suffix) or len(data) < self._least:
             return None
         inner = data[len(self.prefix) : -len(self.suffix)]
-        if b"\n" in inner or len(data) > self.limit:
+        if LF in inner or len(data) > self.limit:
             return None
         try:
             return TextChunk(self, loads(b'"' + inner + b'"'), data)

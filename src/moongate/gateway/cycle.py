@@ -142,7 +142,7 @@ class Cycle:
         if not self.keep_alive:
             lines.append(b"connection: close\r\n")
         head = b"".join(lines)
-        if head.count(b"\n") > len(lines) or b"\0" in head:
+        if head.count(b"\n") > len(lines) or 0 in head:
             self.abort()
             raise RuntimeError("a header of the answer holds a line break")
         return head + b"\r\n"

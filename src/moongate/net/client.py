@@ -52,6 +52,6 @@ class Client:
             raise ConfigError(f"not a request that can be sent: {line!r}")
         lines = [line.encode("ascii") + self._common, *(b"%b: %b\r\n" % pair for pair in headers)]
         head = b"".join(lines)
-        if head.count(b"\n") != len(lines) + 2 or head.count(b"\r") != len(lines) + 2 or b"\0" in head:
+        if head.count(b"\n") != len(lines) + 2 or head.count(b"\r") != len(lines) + 2 or 0 in head:
             raise ConfigError("a request header holds a line break")
         return head

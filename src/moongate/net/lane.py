@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from moongate.wire.frames import odd_bytes
+
 Forward = Callable[[bytes], None]
 MOST_OPENINGS: Final = 256  # sizes of reads that are remembered
 LONGEST_OPENING: Final = 1024  # bytes; a longer one is not remembered
@@ -19,8 +21,8 @@ class Lane:
     """
 
     __slots__ = (
-        *("_accepts", "_bare", "_end", "_forward", "_least", "_most", "_openings", "_ordinary", "_prefix", "_suffix"),
-        "taken",
+        *("_accepts", "_bare", "_end", "_forward", "_least", "_most", "_odd", "_openings", "_ordinary", "_prefix"),
+        *("_suffix", "taken"),
     )
 
     def __init__(
@@ -36,6 +38,7 @@ class Lane:
         self._prefix = prefix
         self._suffix = suffix + b"\r\n"
         self._ordinary = ordinary
+        self._odd = odd_bytes(ordinary)
         self._accepts = accepts
         self._forward = forward
         self._openings: dict[int, bytes] = {}  # by the size of a read: how it begins, framing and prefix
@@ -53,8 +56,7 @@ class Lane:
         if not opening or not data.endswith(self._suffix):
             return False
         text = data[len(opening) : self._end]
-        others = text.translate(None, self._ordinary)
-        if others and not self._accepts(text, others):
+        if 1 in text.translate(self._odd) and not self._accepts(text, text.translate(None, self._ordinary)):
             return False
         self._forward(text if self._bare else data)
         self.taken = True

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final, NamedTuple, Protocol
 
 from moongate.payload import object_of
 
 BOM: Final = b"\xef\xbb\xbf"
 DONE: Final = b"[DONE]"
+LF: Final = 0x0A  # as numbers: `b"\n" in data` takes Python five times as long
+CR: Final = 0x0D
 EVENT_LIMIT: Final = 8 * 1024 * 1024  # one event; the largest answers are far below it
 DOCUMENT_LIMIT: Final = 64 * 1024 * 1024  # one whole answer
 
@@ -34,6 +37,12 @@ class Decoder(Protocol):
     def close(self) -> list[Frame]:
         """What the end of the input completes."""
         ...
+
+
+@cache
+def odd_bytes(ordinary: bytes) -> bytes:
+    """A table for `translate` with which `1 in text.translate(table)` is the quickest way to find other bytes."""
+    return bytes(code not in ordinary for code in range(0x100))
 
 
 def counts_at_the_end(data: bytes) -> bool:

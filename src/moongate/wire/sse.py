@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from moongate.wire.frames import EVENT_LIMIT, Frame, counts_at_the_end, without_bom
+from moongate.wire.frames import CR, EVENT_LIMIT, Frame, counts_at_the_end, without_bom
 
 # A line's end, then a blank line. A CR at the very end may be half of a CRLF, so it waits for the next byte; only
 # after a line that a bare CR ended is the next CR known to be an end of its own.
@@ -61,7 +61,7 @@ class SseDecoder:
                 self._hold(data)
                 return []
             self._begun, data = True, head
-        if not self._has_cr and b"\r" in data:
+        if not self._has_cr and CR in data:
             self._has_cr = True
         if self._parts:
             seam = self._seam + data
@@ -170,7 +170,7 @@ def _frame(raw: bytes, event: bytes) -> Frame:
 
 def _fields(event: bytes) -> Iterable[tuple[bytes, bytes]]:
     """The lines as names and values; of a large event only those that mean something to us."""
-    if b"\r" in event:
+    if CR in event:
         event = _LINE_END.sub(b"\n", event)
     if len(event) > _LARGE:
         return _FIELD.findall(b"\n" + event)
@@ -180,7 +180,7 @@ def _fields(event: bytes) -> Iterable[tuple[bytes, bytes]]:
 
 def _data_of(event: bytes) -> bytes | None:
     """The data of an event that has nothing but data, in a few steps however many lines it has; None for any other."""
-    if b"\r" in event or b"\0" in event:
+    if CR in event or 0 in event:
         return None
     marked = (b"\n" + event).replace(b"\ndata: ", b"\n\0").replace(b"\ndata:", b"\n\0")
     if marked.count(b"\0") != marked.count(b"\n"):
