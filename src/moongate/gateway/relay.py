@@ -88,7 +88,24 @@ class Relay:
         self._outlet.on_drain(response.pause, response.resume)
         commit = asyncio.get_running_loop().call_later(self._patience.commit, self._commit)
         try:
-            await self._pipe(response)
+            try:
+                await response.pipe(self._feed)
+                if not self._session.finished:
+                    out = self._session.close()
+                    self._send(out if self._session.failure is None else self._cleaned(out))
+            except GatewayError as error:
+                self._fail(error)
+            except asyncio.CancelledError:
+                if self._late is None or self._task is None:
+                    raise
+                self._task.uncancel()
+                self._fail(self._late)
+            self.failure = self.failure or self._session.failure
+            if not self.committed:
+                if self.failure is not None:
+                    raise self.failure
+                self._commit()
+            self._outlet.finish()
         finally:
             commit.cancel()
             self._pulse.discard(self)
@@ -114,26 +131,6 @@ class Relay:
         if self._quiet >= self._patience.keep_alive:
             self._quiet = 0
             self._outlet.write(self._dialect.keep_alive())
-
-    async def _pipe(self, response: Response) -> None:
-        try:
-            await response.pipe(self._feed)
-            if not self._session.finished:
-                out = self._session.close()
-                self._send(out if self._session.failure is None else self._cleaned(out))
-        except GatewayError as error:
-            self._fail(error)
-        except asyncio.CancelledError:
-            if self._late is None or self._task is None:
-                raise
-            self._task.uncancel()
-            self._fail(self._late)
-        self.failure = self.failure or self._session.failure
-        if not self.committed:
-            if self.failure is not None:
-                raise self.failure
-            self._commit()
-        self._outlet.finish()
 
     def _feed(self, data: bytes) -> None:
         session = self._session

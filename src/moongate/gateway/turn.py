@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from time import perf_counter
-from typing import Final
+from typing import Any, Final
 
 from moongate.chat.contracts import Dialect, Exchange, Note
 from moongate.chat.reading import is_answer
@@ -61,8 +61,8 @@ class Turn:
         self.usage: JsonObject | None = None
         self.notes: Sequence[Note] = ()
 
-    async def run(self, body: bytes) -> None:
-        """Answer. Raises GatewayError only if no status has left."""
+    def run(self, body: bytes) -> Coroutine[Any, Any, None]:
+        """Answer; to be awaited. Raises GatewayError only if no status has left."""
         state = self._state
         self._body = body
         self._asked = asked = read_object(body, state.limits.json_depth)
@@ -74,7 +74,7 @@ class Turn:
         self._targets, lanes = state.plan(route)
         self.streamed = chat.get("stream") is True
         deadlines = state.stream_deadlines if self.streamed else state.whole_deadlines
-        await state.attempts.run(lanes, self._attempt, deadlines)
+        return state.attempts.run(lanes, self._attempt, deadlines)
 
     async def _attempt(self, attempt: Try) -> None:
         target = self._targets[attempt.index]
@@ -96,19 +96,19 @@ class Turn:
             if self.streamed:
                 await self._stream(response, exchange, attempt)
             else:
-                await self._whole(response, exchange)
+                limit = self._state.limits.answer
+                content_type = response.headers.get(b"content-type", b"").decode("latin-1")
+                data = response.at_once(limit)
+                if data is None:
+                    data = await response.read(limit, _end_of(content_type, limit))
+                self._whole(data, content_type, exchange)
         except BaseException:
             response.close()
             raise
         finally:
             self.notes = exchange.notes if self.front is CHAT else [*exchange.notes, *self.front.left_out(self._asked)]
 
-    async def _whole(self, response: Response, exchange: Exchange) -> None:
-        content_type = response.headers.get(b"content-type", b"").decode("latin-1")
-        limit = self._state.limits.answer
-        # A stream is read as far as the end that it says itself.
-        ended = None if content_type.startswith("application/json") else EndWatch(content_type, limit).feed
-        data = await response.read(limit, ended)
+    def _whole(self, data: bytes, content_type: str, exchange: Exchange) -> None:
         reply, unchanged = _reply(exchange, data, content_type)
         usage = reply.get("usage")
         self.usage = usage if isinstance(usage, dict) else None
@@ -158,6 +158,11 @@ class Turn:
     def _begun(self) -> None:
         self.started = True
         self.first = perf_counter()
+
+
+def _end_of(content_type: str, limit: int) -> Callable[[bytes], bool] | None:
+    """A stream is read as far as the end that it says itself."""
+    return None if content_type.startswith("application/json") else EndWatch(content_type, limit).feed
 
 
 def _reply(exchange: Exchange, data: bytes, content_type: str) -> tuple[JsonObject, bool]:

@@ -21,6 +21,9 @@ class Response(Protocol):
     status: int
     headers: Mapping[bytes, bytes]
 
+    def at_once(self, limit: int) -> bytes | None:
+        """The whole body, if it has come with the head. None: wait for it, or for what is wrong, with `read`."""
+
     async def read(self, limit: int, ended: Callable[[bytes], bool] | None = None) -> bytes:
         """The whole body, or as much of it as has come when `ended`, asked about each piece, says that it is enough.
 

@@ -44,16 +44,21 @@ class Exchange:
     async def head(self) -> Exchange:
         """Wait for the head."""
         try:
-            await self._wait()
+            if not self._over:
+                await self._news()
+            self._check()
         except BaseException:
             self.close()
             raise
         return self
 
+    def at_once(self, limit: int) -> bytes | None:
+        if not self._over or self._error is not None or len(self._held) > limit or self._is_coded():
+            return None
+        held, self._held = self._held, b""
+        return held
+
     async def read(self, limit: int, ended: Callable[[bytes], bool] | None = None) -> bytes:
-        if self._over and self._error is None and len(self._held) <= limit and not self._is_coded():
-            held, self._held = self._held, b""
-            return held  # it came with its head
         pieces: list[bytes] = []
         left = limit
 
@@ -79,7 +84,9 @@ class Exchange:
                 sink(held)
             if self._sink is sink:  # it did not release the answer
                 self.resume()
-                await self._wait()
+                if not self._over:
+                    await self._news()
+                self._check()
         except BaseException:
             self.close()
             raise
@@ -87,10 +94,12 @@ class Exchange:
     def _is_coded(self) -> bool:
         return self.headers.get(b"content-encoding", b"identity").lower() != b"identity"
 
-    async def _wait(self) -> None:
-        if not self._over:
-            self._waiter = Waiter(loop=self._connection.loop)
-            await self._waiter
+    def _news(self) -> Waiter:
+        """Of the head, or of the end."""
+        self._waiter = waiter = Waiter(loop=self._connection.loop)
+        return waiter
+
+    def _check(self) -> None:
         if self._error is not None:
             raise self._error
 
