@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 FAST := .compiled
-INSTALL := bin/python -m pip --disable-pip-version-check -q install
+INSTALL := bin/python -m pip --disable-pip-version-check -q install --no-deps
 REQ := requirements
 
 .DEFAULT_GOAL := help
@@ -18,7 +18,7 @@ $(BIN)/python:
 
 $(VENV)/.runtime: $(BIN)/python $(REQ)/runtime.txt $(REQ)/build.txt pyproject.toml
 	$(VENV)/$(INSTALL) --require-hashes -r $(REQ)/runtime.txt -r $(REQ)/build.txt
-	$(VENV)/$(INSTALL) --no-deps --no-build-isolation -e .
+	$(VENV)/$(INSTALL) --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.runtime $(REQ)/dev.txt
@@ -29,7 +29,7 @@ $(FAST)/.made: setup.py pyproject.toml $(wildcard $(REQ)/*.txt) $(shell find src
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "moongate needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv --clear $(FAST)
 	$(FAST)/$(INSTALL) --require-hashes -r $(REQ)/runtime.txt -r $(REQ)/build.txt -r $(REQ)/compiler.txt
-	MOONGATE_COMPILED=1 $(FAST)/$(INSTALL) --no-deps --no-build-isolation .
+	MOONGATE_COMPILED=1 $(FAST)/$(INSTALL) --no-build-isolation .
 	@touch $@
 
 # Whoever has compiled it once gets it compiled, and up to date.
