@@ -21,7 +21,7 @@ COMPILED = (
 )
 INTERPRETED = {
     # What people derive classes from, and what derives from a class of C's, must be ordinary classes.
-    *("chat/contracts.py", "pipeline/base.py", "net/waiter.py", "kimi/options.py"),
+    *("chat/contracts.py", "pipeline/base.py", "kimi/options.py"),
     # Compiled code has no recursion limit: these follow their input as deep as it goes.
     *("kimi/beside.py", "dialects/responses/tools.py"),
     # These run once, or seldom.

@@ -121,10 +121,9 @@ async def relay_of(preset: str, front: Dialect = CHAT) -> AsyncIterator[tuple[Co
     patience = Patience.of(Timeouts(keep_alive=2), 1.0)
     session = session_of(preset, front)
     relay = Relay(session, front, cycle, headers=[], patience=patience, pulse=Pulse(), begun=lambda: None)
-    head = asyncio.ensure_future(exchange.head())
-    await asyncio.sleep(0)
     connection.data_received(HEAD)
-    running = asyncio.ensure_future(relay.run(await head))
+    exchange.check()
+    running = asyncio.ensure_future(relay.run(exchange))
     await asyncio.sleep(0)
     yield connection, relay, client.transport
     await asyncio.wait_for(running, 20)

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 import uvloop
 
-from moongate.net.errand import Errand
-from moongate.net.waiter import Waiter
+from moongate.net.errand import Errand, Waiter
 
 Loop = asyncio.AbstractEventLoop
 WHO = ContextVar("WHO", default="nobody")
@@ -68,7 +67,7 @@ def test_it_begins_at_once_and_goes_on_in_the_very_callback_that_wakes_it() -> N
     said: list[str] = []
 
     def action(loop: Loop, ends: Ends) -> None:
-        waiter = Waiter(loop=loop)
+        waiter = Waiter(loop)
 
         async def work() -> None:
             said.append("begun")
@@ -100,7 +99,7 @@ def test_it_is_asyncios_current_task_while_it_runs_and_only_then() -> None:
 
 def test_a_task_can_wait_for_a_waiter_too() -> None:
     async def main() -> None:
-        waiter = Waiter(loop=asyncio.get_running_loop())
+        waiter = Waiter(asyncio.get_running_loop())
 
         async def work() -> str:
             await waiter
@@ -166,7 +165,7 @@ def test_what_it_sets_is_its_own_in_whatever_callback_it_goes_on() -> None:
             await waiter
             said.append(WHO.get())
 
-        waiters = [Waiter(loop=loop) for _ in "ab"]
+        waiters = [Waiter(loop) for _ in "ab"]
         for name, waiter in zip("ab", waiters, strict=True):
             start(loop, work(name, waiter), ends)
         for waiter in reversed(waiters):
@@ -205,7 +204,7 @@ def test_cancelled_where_it_waits_it_may_clean_up_and_go_on(kind: str) -> None:
     said: list[str] = []
 
     def action(loop: Loop, ends: Ends) -> None:
-        waiter = Waiter(loop=loop)
+        waiter = Waiter(loop)
 
         async def work() -> None:
             try:
@@ -240,7 +239,7 @@ def test_cancelled_while_it_runs_it_is_where_it_waits_next() -> None:
         async def work() -> None:
             errand.cancel()
             said.append("goes on")
-            await Waiter(loop=loop)
+            await Waiter(loop)
 
         errand = Errand(loop, work(), ends)
         errand.begin()
@@ -285,7 +284,7 @@ def test_woken_by_a_task_it_goes_on_when_the_task_has_had_its_turn() -> None:
     waiters: list[Waiter] = []
 
     def action(loop: Loop, ends: Ends) -> None:
-        waiters.append(Waiter(loop=loop))
+        waiters.append(Waiter(loop))
 
         async def work() -> None:
             await waiters[0]

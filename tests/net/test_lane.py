@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moongate.net.lane import LONGEST_OPENING, MOST_OPENINGS, Lane
+from moongate.net.lane import MOST_REMEMBERED, Lane, first_line
 
 PREFIX, SUFFIX = b'data: {"t":"', b'"}\n\n'
 
@@ -70,12 +70,19 @@ def test_what_is_larger_than_the_limit_is_not() -> None:
     assert taken(data, limit=100) == b""
 
 
-def test_what_it_remembers_is_bounded() -> None:
-    for prefix, most in ((PREFIX, MOST_OPENINGS), (b'data: {"t":"' + b"x" * LONGEST_OPENING, 0)):
-        out: list[bytes] = []
-        lane = Lane(prefix, SUFFIX, b"abc", lambda *_: False, out.append, 1 << 20)
-        for size in range(2 * MOST_OPENINGS):
-            for data in (framed(prefix + b"a" * size + SUFFIX), framed(prefix + b"b" * size + SUFFIX, b"%X")):
-                assert lane.take(data)
-                assert out.pop() == data
-        assert len(lane._openings) <= most
+@pytest.mark.parametrize("size", [1, 9, 15, 16, 255, 256, 4095, MOST_REMEMBERED, 65536, 1 << 20])
+def test_a_chunk_of_any_size_begins_with_its_size(size: int) -> None:
+    for _ in range(2):
+        assert first_line(len(framed(b"a" * size))) == b"%x\r\n" % size
+    body = PREFIX + b"a" * size + SUFFIX
+    assert taken(framed(body), 1 << 21) == framed(body)
+
+
+def test_no_chunk_has_some_sizes() -> None:
+    # 15 bytes need 1 + 2 + 15 + 2, 16 need 2 + 2 + 16 + 2: nothing is 21 bytes long.
+    assert [size for size in range(40) if not first_line(size)] == [0, 1, 2, 3, 4, 5, 21]
+    assert taken(b"x" * 21) == b""
+    out: list[bytes] = []
+    lane = Lane(b"abcdefg", b"hijkl", b"", lambda *_: True, out.append, 99)
+    assert not lane.take(b"abcdefg" + b"x" * 7 + b"hijkl\r\n")
+    assert out == []

@@ -49,6 +49,8 @@ BAD = {
     "other coding": HEAD + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
     "unknown coding": HEAD + b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
     "coding twice": HEAD + b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "interim, then chunks in 1.0": b"HTTP/1.1 100 Continue\r\n\r\n"
+    b"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     "chunks in 1.0": b"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     "chunk size": CHUNKED + b"zz\r\nhello\r\n0\r\n\r\n",
     "chunk size sign": CHUNKED + b"-5\r\nhello\r\n0\r\n\r\n",

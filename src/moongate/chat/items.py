@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from moongate.errors import GatewayError
 from moongate.payload import JsonObject, dumps
@@ -82,18 +81,21 @@ class Failure:
     raw: bytes | None = None
 
 
-class Stretch(NamedTuple):
+class Stretch:
     """A run of neighbouring chunks that carry nothing but plain text of one field of one choice (see chat/mould.py).
 
     `raw` is all their bytes, `text` their texts joined, still escaped as JSON wrote them: put between two quotes it
-    is a JSON string. A tuple and not a dataclass, because one is made for every network read.
+    is a JSON string.
     """
 
-    raw: bytes
-    text: bytes
-    field: str  # "content", "reasoning_content", "reasoning"
-    choice: int
-    texts: Sequence[bytes] = ()  # the text of each chunk
+    __slots__ = ("choice", "field", "raw", "text", "texts")
+
+    def __init__(self, raw: bytes, text: bytes, field: str, choice: int, texts: Sequence[bytes] = ()) -> None:
+        self.raw = raw
+        self.text = text
+        self.field = field  # "content", "reasoning_content", "reasoning"
+        self.choice = choice
+        self.texts = texts  # the text of each chunk
 
 
 Item = Chunk | Done | Opaque | Failure

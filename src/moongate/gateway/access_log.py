@@ -112,26 +112,39 @@ def standard_output() -> int:
 
 
 def json_line(entry: Entry, colour: bool = False) -> bytes:  # noqa: ARG001 (the same form as text_line)
-    when, id_, *about, first, duration, usage, notes, attempts, error, bodies = entry
-    rest: dict[str, Any] = {"attempts": attempts, **_tokens(usage), "notes": notes}
-    if error:
-        rest["error"] = error
-    if bodies is not None:
-        rest["request"], rest["answer"] = bodies
-    return b'{"time":"%b","id":"%b",%b,"first_byte_ms":%b,"duration_ms":%.1f,%b\n' % (
-        _stamp(when).encode(),
-        id_,
-        _about(*about),
+    when, first, duration = entry.when, entry.first_byte, entry.duration
+    whole = int(when)
+    return b'{"time":"%b.%03dZ","id":"%b",%b,"first_byte_ms":%b,"duration_ms":%.1f,"attempts":%d,%b\n' % (
+        _second(whole),
+        int((when - whole) * 1000),
+        entry.id,
+        _about(entry[2:11]),
         b"null" if first is None else b"%.1f" % (first * 1e3),
         duration * 1e3,
-        dumps(rest)[1:],
+        entry.attempts,
+        _rest(entry),
     )
 
 
 @lru_cache(maxsize=1024)
-def _about(*values: object) -> bytes:
+def _about(values: tuple[object, ...]) -> bytes:
     """What most requests of a client have in common."""
     return dumps(dict(zip(ABOUT, values, strict=True)))[1:-1]
+
+
+def _rest(entry: Entry) -> bytes:
+    """What comes last in a line, with the bracket that ends it."""
+    usage, notes = entry.usage, entry.notes
+    if usage and not notes and not entry.error and entry.bodies is None:
+        read, written = usage.get("prompt_tokens"), usage.get("completion_tokens")
+        if type(read) is int and type(written) is int:
+            return b'"input_tokens":%d,"output_tokens":%d,"notes":{}}' % (read, written)
+    rest: dict[str, Any] = {**_tokens(usage), "notes": notes}
+    if entry.error:
+        rest["error"] = entry.error
+    if entry.bodies is not None:
+        rest["request"], rest["answer"] = entry.bodies
+    return dumps(rest)[1:]
 
 
 def text_line(entry: Entry, colour: bool = False) -> bytes:
@@ -150,7 +163,9 @@ def text_line(entry: Entry, colour: bool = False) -> bytes:
     if entry.attempts > 1:
         parts.append(f"{entry.attempts} attempts")
     parts += [entry.id.decode(), entry.error] if entry.error else [entry.id.decode()]
-    line = "  ".join([_stamp(entry.when)[11:19], status, *(_shown(" ".join(each.split())) for each in parts)])
+    line = "  ".join(
+        [_second(int(entry.when))[11:].decode("ascii"), status, *(_shown(" ".join(each.split())) for each in parts)]
+    )
     if entry.bodies is not None:
         asked, answered = ("\n".join(map(_shown, body.split("\n"))) for body in entry.bodies)
         line += f"\n  > {asked}\n  < {answered}"
@@ -170,15 +185,10 @@ def _tokens(usage: Mapping[str, Any] | None) -> dict[str, Any]:
     return {"input_tokens": usage.get("prompt_tokens"), "output_tokens": usage.get("completion_tokens")}
 
 
-def _stamp(when: float) -> str:
-    whole = int(when)
-    return f"{_second(whole)}.{int((when - whole) * 1000):03d}Z"
-
-
 @lru_cache(maxsize=8)
-def _second(whole: int) -> str:
+def _second(whole: int) -> bytes:
     """Lines of one second share it."""
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole))
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole)).encode("ascii")
 
 
 def _ignore(entry: Entry) -> None:

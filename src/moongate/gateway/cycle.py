@@ -102,8 +102,11 @@ class Cycle:
 
     # the Outlet
 
-    def start(self, status: int, headers: HeaderList) -> None:
-        """Begin the answer. Without a Content-Length among the headers the body is sent in chunks."""
+    def start(self, status: int, headers: HeaderList, data: bytes = b"") -> None:
+        """Begin the answer, with the first of its body if it is there.
+
+        Without a Content-Length among the headers the body is sent in chunks.
+        """
         if self.over:
             return
         headers, framing = tuple(headers), b""
@@ -117,8 +120,10 @@ class Cycle:
             self._chunked = True
             framing = b"transfer-encoding: chunked\r\n"
         self._head = self._opening(status, headers, framing)
-        # The first bytes of the body mostly follow at once: one write is cheaper than two.
-        self._protocol.loop.call_soon(self._flush)
+        if data:
+            self.write(data)
+        else:  # the first bytes of the body may follow at once: one write is cheaper than two
+            self._protocol.loop.call_soon(self._flush)
 
     def respond(self, status: int, headers: HeaderList, data: bytes) -> None:
         """The whole answer in one write; its Content-Length is added."""
@@ -134,18 +139,22 @@ class Cycle:
         if self.started:
             raise RuntimeError("the answer has begun already")
         self.started = True
-        lines = [STATUS_LINE[status], self._protocol.date(), *[b"%b: %b\r\n" % pair for pair in headers]]
-        if framing:
-            lines.append(framing)
+        parts = [STATUS_LINE[status], self._protocol.date(), framing]
+        lines = 3 if framing else 2
+        for name, value in headers:
+            parts += (name, b": ", value, b"\r\n")
+            lines += 1
         if not self.complete:
             self.keep_alive = False  # the rest of the request will not be read
         if not self.keep_alive:
-            lines.append(b"connection: close\r\n")
-        head = b"".join(lines)
-        if head.count(b"\n") > len(lines) or 0 in head:
+            parts.append(b"connection: close\r\n")
+            lines += 1
+        parts.append(b"\r\n")
+        head = b"".join(parts)
+        if head.count(b"\n") > lines + 1 or 0 in head:
             self.abort()
             raise RuntimeError("a header of the answer holds a line break")
-        return head + b"\r\n"
+        return head
 
     def _flush(self) -> None:
         if self._head and not self.over:

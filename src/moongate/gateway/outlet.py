@@ -37,7 +37,9 @@ class Outlet(Protocol):
         """The client reads slowly: write no more than what is already on its way."""
         ...
 
-    def start(self, status: int, headers: HeaderList) -> None: ...
+    def start(self, status: int, headers: HeaderList, data: bytes = b"") -> None:
+        """Begin the answer; `data` is the first of its body, if it is there."""
+        ...
 
     def respond(self, status: int, headers: HeaderList, data: bytes) -> None:
         """The whole answer; its Content-Length is added."""
@@ -81,8 +83,10 @@ class AsgiOutlet:
         self._left: Callable[[], None] | None = None
         self.paused = False
 
-    def start(self, status: int, headers: HeaderList) -> None:
+    def start(self, status: int, headers: HeaderList, data: bytes = b"") -> None:
         self._put({"type": "http.response.start", "status": status, "headers": headers})
+        if data:
+            self.write(data)
 
     def respond(self, status: int, headers: HeaderList, data: bytes) -> None:
         self.start(status, [*headers, (b"content-length", b"%d" % len(data))])
@@ -161,7 +165,6 @@ class Copying:
         self._bodiless = bodiless  # the answer to HEAD
         self.task = outlet.task
         self.copy = bytearray()
-        self.start = outlet.start
         self.finish = outlet.finish
         self.drop = outlet.drop
         self.on_drain = outlet.on_drain
@@ -170,6 +173,10 @@ class Copying:
     @property
     def paused(self) -> bool:
         return self._outlet.paused
+
+    def start(self, status: int, headers: HeaderList, data: bytes = b"") -> None:
+        self.copy += data[:MAX_COPY]
+        self._outlet.start(status, headers, data)
 
     def respond(self, status: int, headers: HeaderList, data: bytes) -> None:
         if not self._bodiless:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 
 from moongate.chat.contracts import Dialect
 from moongate.chat.groove import Groove
@@ -32,7 +31,6 @@ class Patience:
     unread: int
 
     @classmethod
-    @lru_cache(maxsize=8)
     def of(cls, timeouts: Timeouts, beat: float) -> Patience:
         def beats(seconds: float) -> int:
             return max(1, round(seconds / beat))
@@ -86,10 +84,13 @@ class Relay:
         """Raises GatewayError only if nothing was committed."""
         self._response = response
         self._outlet.on_drain(response.pause, response.resume)
-        commit = asyncio.get_running_loop().call_later(self._patience.commit, self._commit)
+        commit: asyncio.TimerHandle | None = None
         try:
             try:
-                await response.pipe(self._feed)
+                rest = response.pipe(self._feed)
+                if not self.committed:
+                    commit = asyncio.get_running_loop().call_later(self._patience.commit, self._commit)
+                await rest
                 if not self._session.finished:
                     out = self._session.close()
                     self._send(out if self._session.failure is None else self._cleaned(out))
@@ -107,7 +108,8 @@ class Relay:
                 self._commit()
             self._outlet.finish()
         finally:
-            commit.cancel()
+            if commit is not None:
+                commit.cancel()
             self._pulse.discard(self)
 
     def beat(self) -> None:
@@ -197,10 +199,8 @@ class Relay:
             return
         self.committed = True
         self._begun()
-        self._outlet.start(200, self._headers)
-        if self._held:
-            self._outlet.write(b"".join(self._held))
-            self._held.clear()
+        self._outlet.start(200, self._headers, b"".join(self._held))
+        self._held.clear()
         self._pulse.add(self)
 
     def _fail(self, error: GatewayError) -> None:

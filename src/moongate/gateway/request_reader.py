@@ -3,7 +3,8 @@
 httptools (llhttp in its strict mode) knows the grammar; this class adds the limits and is
 strict where servers and proxies have been talked into disagreeing about where a request ends.
 A client sends the same head again and again but for its Content-Length, so a head that has
-passed all this is remembered, and the next one like it costs a look into a dictionary.
+passed all this is remembered, and the next one like it costs a comparison, on another
+connection a look into a dictionary.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ Known = dict[tuple[bytes, ...], "Head"]
 
 MAX_KNOWN: Final = 512  # heads
 MAX_KNOWN_SIZE: Final = 4096  # bytes of one
-LENGTH: Final = re.compile(rb"\r\ncontent-length: ([0-9]{1,9})\b", re.IGNORECASE)
+MAX_DIGITS: Final = 9  # of a length that is recognised
+CR: Final = 0x0D
+LENGTH: Final = re.compile(rb"\r\ncontent-length: ([0-9]{1,%d})\b" % MAX_DIGITS, re.IGNORECASE)
 CONTINUE: Final = (b"expect", b"100-continue")
 
 
@@ -55,6 +58,8 @@ class RequestReader:
     def __init__(self, bounds: Bounds, known: Known) -> None:
         self._bounds = bounds
         self._known = known
+        self._last: Head | None = None  # the last that was recognised here, with what stands around its length
+        self._before = self._behind = b""
         self._parser = httptools.HttpRequestParser(self)
         self._body: list[bytes] = []
         self.failure: tuple[int, str] | None = None
@@ -101,18 +106,32 @@ class RequestReader:
 
     def _recognise(self, data: bytes) -> bytes | None:
         """The body of a whole request whose head is known but for its Content-Length; None if it is not that."""
+        if self._last is not None and data.startswith(self._before):
+            start = len(self._before)
+            end = data.find(b"\r", start, start + MAX_DIGITS + 1)
+            if end > start and data.startswith(self._behind, end) and (digits := data[start:end]).isdigit():
+                return self._recognised(self._last, digits, data[end + len(self._behind) :])
         end = data.find(b"\r\n\r\n")
         if not 0 < end < MAX_KNOWN_SIZE:
             return None
         length = LENGTH.search(data, 0, end)
         head = self._known.get(_likeness(data, end, length))
-        body = data[end + 4 :]
-        size = 0 if length is None else int(length[1])
-        if head is None or len(body) != size or size > self._bounds.max_body:
+        if head is None:
+            return None
+        if length is None:
+            return self._recognised(head, None, data[end + 4 :])
+        if data[length.end(1)] == CR:
+            self._last, self._before, self._behind = head, data[: length.start(1)], data[length.end(1) : end + 4]
+        return self._recognised(head, length[1], data[end + 4 :])
+
+    def _recognised(self, head: Head, length: bytes | None, body: bytes) -> bytes | None:
+        """The body, if it is whole and not too large."""
+        size = 0 if length is None else int(length)
+        if len(body) != size or size > self._bounds.max_body:
             return None
         self.begun = self.complete = True
         self.head = head
-        self._length = None if length is None else length[1]
+        self._length = length
         return body
 
     def _remember(self, data: bytes) -> None:

@@ -17,6 +17,7 @@ from moongate.gateway.health import Health, KeyRing
 from moongate.gateway.meter import Meter
 from moongate.gateway.metrics import Metrics
 from moongate.gateway.redaction import Redactor
+from moongate.gateway.relay import Patience
 from moongate.gateway.routing import Route, Routes
 from moongate.gateway.visitors import Visitors
 from moongate.net.client import Client
@@ -86,6 +87,7 @@ class State:
         self.targets: list[Target] = [
             target for source in config.sources for target in self._targets(source, old.upstreams if old else {})
         ]
+        self._patience: dict[float, Patience] = {}
         self._plans: dict[int, tuple[tuple[Target, ...], tuple[Lane, ...]]] = {}
 
     def plan(self, route: Route) -> tuple[tuple[Target, ...], tuple[Lane, ...]]:
@@ -94,6 +96,13 @@ class State:
         if found is None:
             targets = tuple(self.targets[index] for index in (route.index, *route.fallback))
             found = self._plans[route.index] = targets, tuple(target.lane for target in targets)
+        return found
+
+    def patience(self, beat: float) -> Patience:
+        """With streams, where a pulse beats every `beat` seconds."""
+        found = self._patience.get(beat)
+        if found is None:
+            found = self._patience[beat] = Patience.of(self.timeouts, beat)
         return found
 
     def inherit(self, old: State) -> None:

@@ -16,7 +16,7 @@ from moongate.gateway.outlet import Outlet
 from moongate.gateway.pulse import Pulse
 from moongate.gateway.reading import read_object
 from moongate.gateway.refusals import MAX_BODY, refusal
-from moongate.gateway.relay import Patience, Relay
+from moongate.gateway.relay import Relay
 from moongate.gateway.state import State, Target
 from moongate.net.contract import Response
 from moongate.payload import JsonObject, dumps, object_of
@@ -135,7 +135,7 @@ class Turn:
             self.front,
             self._outlet,
             headers=[*STREAM_HEAD, (b"x-request-id", self._request_id)],
-            patience=Patience.of(self._state.timeouts, self._pulse.seconds),
+            patience=self._state.patience(self._pulse.seconds),
             pulse=self._pulse,
             begun=begun,
             clean=self._state.redactor.clean,

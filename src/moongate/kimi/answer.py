@@ -43,9 +43,10 @@ class Answer:
         tokens: tuple[str, ...],
         gate: bytes | None,
     ) -> None:
-        _, offer, ledger, names, self.notes = prepared
+        offer, ledger, names = prepared.offer, prepared.ledger, prepared.names
         parses, renames, offered = options.manual_tool_parsing, bool(names.renamed), offer.tools
         self.options = options
+        self.notes = prepared.notes
         self.ledger, self.names, self.offer = ledger, names, offer
         self.tokens: tuple[str, ...] = () if parses else tokens  # emptied when one was seen
         self.gate = gate

@@ -7,7 +7,7 @@ Nothing is changed in place; what breaks no rule goes on as the very object that
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from moongate.errors import BadRequest
 from moongate.kimi.family import ModelFacts
@@ -28,14 +28,17 @@ from moongate.payload import JsonObject
 NOTHING_OFFERED: Final = Offer({}, calls_allowed=False)
 
 
-class Prepared(NamedTuple):
+class Prepared:
     """What goes upstream, and what the answer is judged by."""
 
-    request: JsonObject  # the same object if nothing changed
-    offer: Offer
-    ledger: Ledger  # the ids of the history
-    names: ToolNames
-    notes: Notes
+    __slots__ = ("ledger", "names", "notes", "offer", "request")
+
+    def __init__(self, request: JsonObject, offer: Offer, ledger: Ledger, names: ToolNames, notes: Notes) -> None:
+        self.request = request  # the same object if nothing changed
+        self.offer = offer
+        self.ledger = ledger  # the ids of the history
+        self.names = names
+        self.notes = notes
 
 
 def prepare(

@@ -28,11 +28,17 @@ class Client:
     async def send(self, method: str, path: str, headers: Headers, body: bytes, *, deadlines: Deadlines) -> Response:
         head = self._head(method, path, headers, len(body))
         connection = self._pool.idle() or await self._pool.take(deadlines.connect)
-        try:
-            return await connection.start(head, body, deadlines).head()
-        except StaleConnection:  # the one silent retry
-            connection = await self._pool.take(deadlines.connect, fresh=True)
-            return await connection.start(head, body, deadlines).head()
+        while True:
+            exchange = connection.start(head, body, deadlines)
+            try:
+                await exchange.news()
+                exchange.check()
+                return exchange
+            except StaleConnection:  # the one silent retry: a fresh one is never stale
+                connection = await self._pool.take(deadlines.connect, fresh=True)
+            except BaseException:
+                exchange.close()
+                raise
 
     def close(self) -> None:
         self._pool.close()

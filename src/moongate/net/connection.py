@@ -55,7 +55,7 @@ class Connection:
         self._alarm.set(self.loop.time() + seconds)
 
     def start(self, head: bytes, body: bytes, deadlines: Deadlines) -> Exchange:
-        """Send a request. Wait for `Exchange.head` next."""
+        """Send a request. Wait for `Exchange.news` of its head next."""
         if self._used:
             self._reader.reset()
         exchange = self._exchange = Exchange(self, deadlines)

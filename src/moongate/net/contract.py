@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
 from moongate.net.deadlines import Deadlines
@@ -30,10 +30,11 @@ class Response(Protocol):
         Raises BadUpstream if it is cut, malformed or larger than `limit`.
         """
 
-    async def pipe(self, sink: Sink) -> None:
-        """Call `sink` with the body's bytes as they arrive, from the socket's own callback.
+    def pipe(self, sink: Sink) -> Awaitable[None]:
+        """Call `sink` with the body's bytes: now with those that have come, then as they arrive, from the socket's own
+        callback. What it returns must be awaited.
 
-        Returns at the end of the body, or after `release` or `close`. Raises BadUpstream
+        That returns at the end of the body, or after `release` or `close`. Raises BadUpstream
         (UpstreamTimeout) if the body is cut (stalls), and whatever the sink raises. If the
         caller is cancelled the socket closes at once.
         """

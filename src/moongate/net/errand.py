@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import asyncio
 from asyncio.tasks import _enter_task, _leave_task
-from collections.abc import Callable, Coroutine
-from contextvars import copy_context
+from collections.abc import Callable, Coroutine, Generator
+from contextvars import Context, copy_context
 from typing import Any, Protocol
-
-from moongate.net.waiter import Waiter
 
 
 class Cancellable(Protocol):
@@ -22,6 +20,69 @@ class Cancellable(Protocol):
     def cancel(self) -> bool: ...
 
     def uncancel(self) -> int: ...
+
+
+class Waiter:
+    """What an errand waits for: `wake` lets it go on before it returns. One may wait, errand or task; a task goes on in
+    its turn.
+
+    To asyncio it is a future, because it has all that a task asks of one, and the mark by which a task knows it.
+    """
+
+    __slots__ = ("_asyncio_future_blocking", "_callback", "_cancelled", "_context", "_done", "_loop", "errand")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._asyncio_future_blocking = False
+        self._loop = loop
+        self._done = False
+        self._cancelled = False
+        self._callback: Callable[[Waiter], object] | None = None  # a task's
+        self._context: Context | None = None
+        self.errand: Errand | None = None  # that waits
+
+    def wake(self) -> None:
+        """What is waited for has come. Call it last: the errand may do anything."""
+        if not self._done:
+            self._done = True
+            if self.errand is not None:
+                self.errand.begin()
+            else:
+                self._call_back()
+
+    def __await__(self) -> Generator[Waiter, None, None]:
+        if not self._done:
+            self._asyncio_future_blocking = True
+            yield self
+        self.result()
+
+    def take(self) -> None:
+        """Somebody begins to wait."""
+        self._asyncio_future_blocking = False
+
+    # what a task asks of a future
+
+    def get_loop(self) -> asyncio.AbstractEventLoop:
+        return self._loop
+
+    def add_done_callback(self, callback: Callable[[Waiter], object], *, context: Context | None = None) -> None:
+        self._callback, self._context = callback, context
+        if self._done:
+            self._call_back()
+
+    def cancel(self, msg: object = None) -> bool:
+        if self._done:
+            return False
+        self._done = self._cancelled = True
+        self._call_back()
+        return True
+
+    def result(self) -> None:
+        if self._cancelled:
+            raise asyncio.CancelledError
+
+    def _call_back(self) -> None:
+        if self._callback is not None:
+            self._loop.call_soon(self._callback, self, context=self._context)
 
 
 class Errand:
@@ -42,7 +103,7 @@ class Errand:
         self._coroutine = coroutine
         self._run = copy_context().run  # what it sets is its own, whatever callback it goes on in
         self._ended = ended
-        self._waits_for: asyncio.Future[Any] | None = None
+        self._waits_for: Any = None  # a waiter, or a future of asyncio's
         self._cancelling = 0
         self._doomed = False  # to be cancelled with its next step
         self._over = False
@@ -106,17 +167,18 @@ class Errand:
         if awaited is None:  # for one turn of the loop
             self._loop.call_soon(self.begin)
             return
-        awaited._asyncio_future_blocking = False  # as a task takes it
         self._waits_for = awaited
         if isinstance(awaited, Waiter):
-            awaited.on_wake = self.begin
+            awaited.take()
+            awaited.errand = self
         else:
+            awaited._asyncio_future_blocking = False  # as a task takes it
             awaited.add_done_callback(self._woken)
         if self._doomed:
             self._doomed = False
             self._stop_waiting(awaited)
 
-    def _stop_waiting(self, awaited: asyncio.Future[Any]) -> None:
+    def _stop_waiting(self, awaited: Any) -> None:
         if not awaited.cancel():
             self._doomed = True  # it has come: the next step is on its way
         elif isinstance(awaited, Waiter):

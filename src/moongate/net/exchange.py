@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from moongate.errors import BadUpstream
 from moongate.net.contract import Sink
 from moongate.net.deadlines import Deadlines
+from moongate.net.errand import Waiter
 from moongate.net.lane import Lane
-from moongate.net.waiter import Waiter
 
 if TYPE_CHECKING:
     from moongate.net.connection import Connection
@@ -41,17 +41,6 @@ class Exchange:
         self._error: Exception | None = None
         self._over = False  # nothing more will come
 
-    async def head(self) -> Exchange:
-        """Wait for the head."""
-        try:
-            if not self._over:
-                await self._news()
-            self._check()
-        except BaseException:
-            self.close()
-            raise
-        return self
-
     def at_once(self, limit: int) -> bytes | None:
         if not self._over or self._error is not None or len(self._held) > limit or self._is_coded():
             return None
@@ -74,7 +63,7 @@ class Exchange:
         await self.pipe(collect)
         return b"".join(pieces) if len(pieces) != 1 else pieces[0]
 
-    async def pipe(self, sink: Sink) -> None:
+    def pipe(self, sink: Sink) -> Awaitable[None]:
         try:
             if self._is_coded():
                 raise BadUpstream("the provider compressed its answer unasked", code="compressed")
@@ -84,9 +73,17 @@ class Exchange:
                 sink(held)
             if self._sink is sink:  # it did not release the answer
                 self.resume()
-                if not self._over:
-                    await self._news()
-                self._check()
+        except BaseException:
+            self.close()
+            raise
+        return self._rest(sink)
+
+    async def _rest(self, sink: Sink) -> None:
+        if self._sink is not sink:
+            return
+        try:
+            await self.news()
+            self.check()
         except BaseException:
             self.close()
             raise
@@ -94,12 +91,15 @@ class Exchange:
     def _is_coded(self) -> bool:
         return self.headers.get(b"content-encoding", b"identity").lower() != b"identity"
 
-    def _news(self) -> Waiter:
-        """Of the head, or of the end."""
-        self._waiter = waiter = Waiter(loop=self._connection.loop)
+    def news(self) -> Waiter:
+        """To be awaited: news of the head, then of the end. `check` next."""
+        self._waiter = waiter = Waiter(self._connection.loop)
+        if self._over:
+            waiter.wake()
         return waiter
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Raises what went wrong."""
         if self._error is not None:
             raise self._error
 

@@ -30,6 +30,7 @@ class Reader:
         self.status = 0
         self.headers: dict[bytes, bytes] = {}
         self.heard = False  # any byte at all
+        self._modern = False  # its first read says HTTP/1.1: to ask the parser for a text of it takes longer
         self.complete = False
         self.reusable = True  # may another request follow on this connection?
         self.surplus = False  # more came than was asked for
@@ -40,7 +41,8 @@ class Reader:
 
     def feed(self, data: bytes) -> bytes:
         """Read on. Gives the body bytes that came before the failure, if `failure` is set."""
-        self.heard = True
+        if not self.heard:
+            self.heard, self._modern = True, data.startswith(b"HTTP/1.1 ")
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserError as error:
@@ -93,11 +95,11 @@ class Reader:
 
     def on_headers_complete(self) -> None:
         status = self._parser.get_status_code()
-        version = self._parser.get_http_version()
+        version = "1.1" if self._modern else self._parser.get_http_version()
         if self.status:
             return  # the head of an answer that nobody asked for
         if status in (100, 102, 103):
-            self.reusable = False
+            self.reusable = self._modern = False
             self.headers.clear()
             return
         coding = self.headers.get(b"transfer-encoding")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
 from moongate.payload import object_of
 
@@ -15,8 +16,9 @@ EVENT_LIMIT: Final = 8 * 1024 * 1024  # one event; the largest answers are far b
 DOCUMENT_LIMIT: Final = 64 * 1024 * 1024  # one whole answer
 
 
-class Frame(NamedTuple):
-    """One event. A tuple and not a dataclass, because one is made for every event of every stream.
+@dataclass(slots=True, init=False)
+class Frame:
+    """One event. Made by hand, because one is made for every event: compiled, a generated `__init__` stays Python.
 
     `raw` is the event as server-sent events write it; the `raw` of all frames together is the stream. `data` is
     its payload, None if it has none (comments, blank lines).
@@ -24,7 +26,12 @@ class Frame(NamedTuple):
 
     raw: bytes
     data: bytes | None
-    event: str = ""
+    event: str
+
+    def __init__(self, raw: bytes, data: bytes | None, event: str = "") -> None:
+        self.raw = raw
+        self.data = data
+        self.event = event
 
 
 class Decoder(Protocol):

@@ -85,7 +85,7 @@ class SseDecoder:
             return []
         # Behind a CR an LF would only complete the line's end, and no blank line would close the event.
         end = b"\r" if data.endswith(b"\r") else b"\n" if data.endswith(b"\n") else b"\n\n"
-        return [frame._replace(raw=data + end)]
+        return [Frame(data + end, frame.data, frame.event)]
 
     def _hold(self, data: bytes) -> None:
         self._parts = [data] if data else []
