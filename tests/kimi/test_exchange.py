@@ -23,7 +23,7 @@ from tests.kimi.answering import (
 )
 
 from moongate.chat.items import Chunk, Done, Failure, Item, Opaque, Stretch
-from moongate.chat.mould import Candidate, Mould
+from moongate.chat.mould import Mould, Moulder
 from moongate.errors import BadUpstream
 from moongate.kimi.exchange import KimiExchange
 
@@ -182,10 +182,8 @@ def event(text: str) -> Chunk:
 
 
 def moulded(exchange: KimiExchange) -> Mould:
-    candidate = Candidate()
-    for each in (event("a"), event("b")):
-        exchange.feed(each)
-        found = candidate.offer(each)
+    exchange.feed(event("a"))
+    found = Moulder().mould(event("a"))
     assert found is not None
     return found
 
@@ -203,6 +201,12 @@ def test_plain_text_may_leave_as_it_came() -> None:
     mould = moulded(exchange)
     assert exchange.plain(stretch_of(mould, "c", "d"))
     assert not exchange.plain(stretch_of(mould, "c <", "d"))
+    assert exchange.plain(stretch_of(mould, ""))
+    silent = begin(PARSING)
+    silent.feed(event("<|im_end|>"))  # nothing is left of it
+    assert not silent.plain(stretch_of(mould, ""))  # the first word must be seen
+    assert silent.plain(stretch_of(mould, "c"))
+    assert silent.plain(stretch_of(mould, ""))
     assert not begin({"assembleToolDeltas": True}).plain(unseen)
     assembling = begin({"assembleToolDeltas": True})
     assert not assembling.plain(stretch_of(moulded(assembling), "c"))
@@ -234,12 +238,10 @@ def written(items: list[Item]) -> bytes:
 
 def test_text_chunks_that_say_more_go_the_long_way() -> None:
     exchange = begin(PARSING)
-    candidate = Candidate()
-    for text in ("a", "b"):
-        body = {"choices": [{"index": 0, "delta": {"role": "assistant", "content": text}}]}
-        each = Chunk(body, Chunk.of(body).encode())
-        exchange.feed(each)
-        found = candidate.offer(each)
+    body = {"choices": [{"index": 0, "delta": {"role": "assistant", "content": "a"}}]}
+    each = Chunk(body, Chunk.of(body).encode())
+    exchange.feed(each)
+    found = Moulder().mould(each)
     assert found is not None
     assert not found.bare
     stretch = found.whole(found.prefix + b"<" + found.suffix)

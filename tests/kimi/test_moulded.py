@@ -12,7 +12,7 @@ from tests.kimi.answering import CALL, PARSING, begin
 from moongate import Session
 from moongate.chat.accumulate import Accumulator
 from moongate.chat.items import Chunk
-from moongate.chat.mould import Candidate, Mould, TextChunk
+from moongate.chat.mould import Mould, Moulder, TextChunk
 from moongate.chat.template import TemplateChunk
 from moongate.kimi.moulded import MouldedChoice
 from moongate.kimi.stream import StreamedChoice
@@ -33,12 +33,10 @@ def assembled(payloads: Iterable[Row]) -> Row:
 
 def start(field: str) -> tuple[MouldedChoice, StreamedChoice, Mould]:
     choice, other = (StreamedChoice(begin(PARSING)._answer, 0) for _ in range(2))
-    candidate = Candidate()
-    for text in ("a", "b"):
-        payload = body(text, field)
-        found = candidate.offer(Chunk(payload, Chunk.of(payload).encode()))
-        for each in (choice, other):
-            each.feed(payload["choices"][0])
+    payload = body("a", field)
+    found = Moulder().mould(Chunk(payload, Chunk.of(payload).encode()))
+    for each in (choice, other):
+        each.feed(payload["choices"][0])
     assert found is not None
     return MouldedChoice(choice, found), other, found
 

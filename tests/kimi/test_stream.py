@@ -199,10 +199,11 @@ def test_plain_text_is_something_said() -> None:
     choice.feed(said({"content": "<think>a</think>"}))
     choice.feed(said({"content": "<think>"}))
     assert choice.plain("reasoning", b"a")
-    assert choice.plain("content", b"")
+    assert not choice.plain("content", b"")  # a text behind it, unseen, would not count as said
     assert not choice.said
     assert choice.plain("content", b"a")
     assert choice.said
+    assert choice.plain("content", b"")
 
 
 def test_text_is_plain_unless_a_marker_may_be_in_it() -> None:

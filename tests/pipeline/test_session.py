@@ -251,7 +251,7 @@ def test_an_encoder_that_breaks_at_a_stretch_ends_the_stream_as_a_failure() -> N
             self.failure = BadUpstream("too much at once")
             return b"BROKEN"
 
-    for data in (TEXT, TEXT + TEXT[:9]):  # a read that is a stretch, one that begins with a stretch
+    for data in (TEXT + TEXT, TEXT + TEXT[:9]):  # a read that is a stretch, one that begins with a stretch
         session = Session(kimi(), SSE, Brittle())
         session.feed(TEXT + TEXT)
         assert session.feed(data) == b"BROKEN."
@@ -295,14 +295,16 @@ class Looking(BaseExchange):
 
 def grooved(exchange: Exchange, encoder: Encoder | None = None) -> Session:
     session = Session(exchange, SSE, encoder)
-    assert session.feed(TEXT + TEXT)
-    assert session.groove is None
-    session.feed(TEXT)
+    assert session.feed(TEXT)
     return session
 
 
-def test_a_stretch_that_was_plain_leaves_a_groove() -> None:
+@pytest.mark.parametrize("by_stretch", [False, True])
+def test_a_chunk_of_text_leaves_a_groove_and_so_does_a_stretch_that_was_plain(by_stretch: bool) -> None:
     session = grooved(kimi())
+    if by_stretch:
+        session.groove = None
+        session.feed(TEXT)
     groove = session.groove
     assert groove is not None
     assert groove.prefix + b"a" + groove.suffix == TEXT
@@ -333,9 +335,18 @@ def test_no_groove_without_text_or_for_those_who_want_to_see_it() -> None:
         reasoning.feed(TEXT.replace(b"content", b"reasoning"))
     assert reasoning.groove is None
     empty = Session(kimi(), SSE)
-    empty.feed(TEXT + TEXT)
     empty.feed(TEXT.replace(b'"a"', b'""'))
     assert empty.groove is None
+    empty.feed(TEXT)
+    empty.groove = None
+    empty.feed(TEXT.replace(b'"a"', b'""'))
+    assert empty.groove is None
+    half = Session(kimi(), SSE)
+    half.feed(TEXT + TEXT[:9])
+    assert half.groove is None
+    silent = Session(kimi({"manualToolParsing": True}), SSE)
+    silent.feed(TEXT.replace(b'"a"', b'"<|im_end|>"'))
+    assert silent.groove is None
 
 
 @pytest.mark.parametrize("encoder", [None, Loud()])

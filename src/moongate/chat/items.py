@@ -56,11 +56,14 @@ class LazyChunk(Chunk):
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, init=False)
 class Done:
     """The provider's `[DONE]` (or ours, where it forgot one). Nothing is read after it."""
 
-    raw: bytes = b"data: [DONE]\n\n"
+    raw: bytes
+
+    def __init__(self, raw: bytes = b"data: [DONE]\n\n") -> None:
+        self.raw = raw
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The fast path: chunks that differ in nothing but their text are not parsed.
 
-Providers write every text chunk of a stream with the same envelope. Two chunks that were read the long way and
-carry nothing but text give a mould: the bytes before the text and the bytes behind it. A network read that is
+Providers write every text chunk of a stream with the same envelope. A chunk that was read the long way and carries
+nothing but text gives a mould: the bytes before the text and the bytes behind it. A network read that is
 
     prefix text suffix  prefix text suffix  prefix text suffix
 
@@ -16,7 +16,7 @@ from typing import Final
 
 from moongate.chat.items import Chunk, LazyChunk, Stretch
 from moongate.payload import JsonObject, loads
-from moongate.wire.frames import EVENT_LIMIT, LF
+from moongate.wire.frames import BACKSLASH, EVENT_LIMIT, LF
 
 TEXT_FIELDS: Final = ("content", "reasoning_content", "reasoning")
 
@@ -27,7 +27,7 @@ _PREFIX_CUT: Final = 6
 _MOST_TRIES: Final = 8  # a provider that writes something new into each chunk gives no mould
 _PROBE: Final = b"\\\\~"
 _PROBE_TEXT: Final = "\\~"
-_FIELD: Final = re.compile(rb'"(content|reasoning_content|reasoning)"[ \t]*:[ \t]*"')
+_FIELDS: Final = {field: re.compile(rb'"%b"[ \t]*:[ \t]*"' % field.encode()) for field in TEXT_FIELDS}
 # The inside of a JSON string, spelt so that no byte of it means another character than itself: `\u00..` may be any
 # ASCII character, a surrogate may be half of one. Those are read the long way.
 ORDINARY: Final = bytes(code for code in range(0x20, 0x100) if code not in b'"\\')
@@ -116,7 +116,7 @@ class Mould:
 
 def _value(text: bytes) -> str:
     """What the inside of a JSON string says."""
-    if b"\\" not in text:
+    if BACKSLASH not in text:
         return text.decode("utf-8")
     value: str = loads(b'"' + text + b'"')
     return value
@@ -150,34 +150,31 @@ class TextChunk(LazyChunk):
         return self.mould.payload(self.text)
 
 
-class Candidate:
-    """The last chunk that may give a mould. It becomes one when the next chunk fits."""
+class Moulder:
+    """Makes moulds. A provider that writes something new into each chunk is given up after a few."""
 
-    __slots__ = ("_limit", "_prefix", "_suffix", "_tries")
+    __slots__ = ("_limit", "_tries")
 
     def __init__(self, limit: int = EVENT_LIMIT) -> None:
         self._limit = limit
-        self._prefix = b""
-        self._suffix = b""
         self._tries = _MOST_TRIES
 
-    def offer(self, chunk: Chunk) -> Mould | None:
-        """The mould that this chunk and the one before it came out of, if so."""
+    def mould(self, chunk: Chunk) -> Mould | None:
+        """The mould that this chunk came out of, if it carries nothing but text."""
         raw = chunk.raw
         if raw is None or not self._tries or (place := text_place(chunk.payload)) is None:
             return None
-        if self._prefix and raw.startswith(self._prefix) and raw.endswith(self._suffix):
-            mould = _mould(self._prefix, self._suffix, chunk.payload, *place, self._limit)
-            if mould is not None:
-                self._tries = _MOST_TRIES
-                return mould
-        found = next((each for each in _FIELD.finditer(raw) if each[1] == place[0].encode()), None)
-        text = _TEXT.match(raw, found.end()) if found else None
+        field, choice = place
+        found = _FIELDS[field].search(raw)
+        text = _TEXT.match(raw, found.end()) if found is not None else None
         if found is None or text is None or raw[text.end() : text.end() + 1] != b'"':
             return None
-        self._prefix, self._suffix = raw[: found.end()], raw[text.end() :]
         self._tries -= 1
-        return None
+        return _mould(raw[: found.end()], raw[text.end() :], chunk.payload, field, choice, self._limit)
+
+    def was_right(self) -> None:
+        """More came out of the last mould."""
+        self._tries = _MOST_TRIES
 
 
 def text_place(payload: JsonObject) -> tuple[str, int] | None:

@@ -7,10 +7,10 @@ from typing import Final
 
 from moongate.chat.groove import Groove
 from moongate.chat.items import Chunk, Done, Failure, Item, Opaque, Stretch
-from moongate.chat.mould import Candidate, Mould
+from moongate.chat.mould import Mould, Moulder
 from moongate.errors import BadUpstream, UpstreamRefused
 from moongate.payload import JsonObject, loads
-from moongate.wire.frames import DONE, Frame
+from moongate.wire.frames import DONE, LF, Frame
 from moongate.wire.sse import SseDecoder
 
 _LONGEST_WAIT: Final = 4096  # more than this waits in the decoder: to try the mould would copy it again and again
@@ -79,11 +79,11 @@ def refusal_of(payload: JsonObject) -> UpstreamRefused:
 class EventReader:
     """Bytes of server-sent events → items, and stretches where chunks differ in nothing but their text."""
 
-    __slots__ = ("_candidate", "_decoder", "_mould", "_pause", "_source", "refusals")
+    __slots__ = ("_decoder", "_mould", "_moulder", "_pause", "_source", "refusals")
 
     def __init__(self, decoder: SseDecoder) -> None:
         self._decoder = decoder
-        self._candidate = Candidate(decoder.limit)
+        self._moulder = Moulder(decoder.limit)
         self._mould: Mould | None = None
         self._source: Mould | None = None  # what the last stretch came out of
         self._pause = 0  # for so many reads no stretch is tried, because the last ones were refused
@@ -99,7 +99,17 @@ class EventReader:
         if mould is None or self._pause or self._decoder.waiting:
             return None
         self._source = mould
-        return mould.whole(data)
+        found = mould.whole(data)
+        if found is not None:
+            self._moulder.was_right()
+        return found
+
+    def next_stretch(self) -> Stretch | None:
+        """Where the last read gave a new mould, a stretch out of it, without a text: to ask what comes of the next."""
+        if self._mould is self._source or self._mould is None or self._decoder.waiting:
+            return None
+        self._source = self._mould
+        return Stretch(b"", b"", self._mould.field, self._mould.choice)
 
     def groove(self, gate: bytes, write: Callable[[bytes], bytes] | None = None) -> Groove:
         """What the last stretch ran in. Only behind a read that was one stretch and was accepted."""
@@ -111,7 +121,7 @@ class EventReader:
         if mould is None:
             return self._read(data)
         if decoder.waiting:
-            if decoder.waiting > _LONGEST_WAIT or b"\n" not in data:
+            if decoder.waiting > _LONGEST_WAIT or LF not in data:
                 return self._read(data)
             data = decoder.take() + data
         if not data.startswith(mould.prefix):
@@ -149,5 +159,5 @@ class EventReader:
             item = item_of(frame)
             items.append(item)
             if type(item) is Chunk and not (self._mould and frame.raw.startswith(self._mould.prefix)):
-                self._mould = self._candidate.offer(item) or self._mould
+                self._mould = self._moulder.mould(item) or self._mould
         return items

@@ -34,10 +34,7 @@ class Pulse:
             self._timer = asyncio.get_running_loop().call_later(self.seconds, self._beat)
 
     def discard(self, member: Beating) -> None:
-        self._members.discard(member)
-        if not self._members and self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self._members.discard(member)  # a timer that finds nobody is not set again: cheaper than one for each stream
 
     def _beat(self) -> None:
         self._timer = None

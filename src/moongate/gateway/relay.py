@@ -163,8 +163,9 @@ class Relay:
         if groove is not None and self.committed:
             forward = self._outlet.forwarder() if groove.write is None else self._speaker(groove.write)
             if forward is not None:
-                makes = (groove.prefix, groove.suffix, groove.ordinary, groove.accepts)
-                self._lane = Lane(*makes, forward, groove.limit, bare=groove.write is not None)
+                bare = groove.write is not None
+                prefix, suffix, ordinary = groove.prefix, groove.suffix, groove.ordinary
+                self._lane = Lane(prefix, suffix, ordinary, groove.accepts, forward, groove.limit, bare)
         self._response.express(self._lane)
 
     def _speaker(self, write: Callable[[bytes], bytes]) -> Callable[[bytes], None]:

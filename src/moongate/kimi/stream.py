@@ -27,14 +27,16 @@ class StreamedChoice(ChoiceState):
     def plain(self, field: str, text: bytes) -> bool:
         """May these texts of one field leave as they came? See `Exchange.plain`."""
         gate = self.answer.gate
-        if gate is None or (gate in text if len(gate) == 1 else text.translate(None, gate) != text):
+        if gate is None or (gate[0] in text if len(gate) == 1 else text.translate(None, gate) != text):
             return False
         channel: Channel = "content" if field == "content" else "reasoning"
         if self.parser is not None and not self.finished:
             idle = self.parser.idle_for(channel)
         else:
             idle = not self.is_watching(channel)
-        if idle and text and channel == "content":
+        if idle and channel == "content":
+            if not text:
+                return self.said  # else the next text, which may not come this way, must be seen
             self.said = True
         return idle
 

@@ -84,8 +84,11 @@ class Session:
                 return b"".join(self._run(events.refused(stretch)))
         self.groove = None
         left = self._run(self._upstream.feed(data))
-        if self._upstream.overflow and not self.finished:
-            left.append(self._fail(BadUpstream(_TOO_LARGE)))
+        if not self.finished:
+            if self._upstream.overflow:
+                left.append(self._fail(BadUpstream(_TOO_LARGE)))
+            elif self._gate is not None:
+                self.groove = self._next_groove(self._gate)
         return b"".join(left)
 
     def close(self) -> bytes:
@@ -110,6 +113,14 @@ class Session:
         """What leaves for a text that runs in the groove."""
         out = write(text) if text else b""
         return out if self._encoder.failure is None else out + self._broken(self._encoder.failure)
+
+    def _next_groove(self, gate: bytes) -> Groove | None:
+        """A chunk that gave a mould may give a groove at once."""
+        events = self._upstream.events
+        stretch = events.next_stretch() if events is not None else None
+        if events is None or stretch is None or not self._exchange.plain(stretch):
+            return None
+        return self._groove(stretch, events, gate)
 
     def _groove(self, stretch: Stretch, events: EventReader, gate: bytes) -> Groove | None:
         if self._encoder.verbatim:

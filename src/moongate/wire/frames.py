@@ -12,6 +12,7 @@ BOM: Final = b"\xef\xbb\xbf"
 DONE: Final = b"[DONE]"
 LF: Final = 0x0A  # as numbers: `b"\n" in data` takes Python five times as long
 CR: Final = 0x0D
+BACKSLASH: Final = 0x5C
 EVENT_LIMIT: Final = 8 * 1024 * 1024  # one event; the largest answers are far below it
 DOCUMENT_LIMIT: Final = 64 * 1024 * 1024  # one whole answer
 

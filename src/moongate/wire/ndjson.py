@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moongate.wire.frames import EVENT_LIMIT, Frame, counts_at_the_end, without_bom
+from moongate.wire.frames import EVENT_LIMIT, LF, Frame, counts_at_the_end, without_bom
 
 
 class NdjsonDecoder:
@@ -27,7 +27,7 @@ class NdjsonDecoder:
                 self._hold(data)
                 return []
             self._begun, data = True, head
-        if b"\n" not in data:
+        if LF not in data:
             self._hold(data)
             return []
         lines = (self._take() + data).split(b"\n")

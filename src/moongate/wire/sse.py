@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from moongate.wire.frames import CR, EVENT_LIMIT, Frame, counts_at_the_end, without_bom
+from moongate.wire.frames import CR, EVENT_LIMIT, LF, Frame, counts_at_the_end, without_bom
 
 # A line's end, then a blank line. A CR at the very end may be half of a CRLF, so it waits for the next byte; only
 # after a line that a bare CR ended is the next CR known to be an end of its own.
@@ -65,7 +65,7 @@ class SseDecoder:
             self._has_cr = True
         if self._parts:
             seam = self._seam + data
-            if not (_EVENT_END.search(seam) if self._has_cr else b"\n\n" in seam):
+            if not (_EVENT_END.search(seam) if self._has_cr else seam.find(b"\n\n") >= 0):
                 self._parts.append(data)
                 self._size += len(data)
                 self._seam = seam[-_SEAM:]
@@ -105,7 +105,7 @@ class SseDecoder:
         at = idle = 0  # bytes from `idle` on have no event yet
         for event in events:
             end = at + len(event) + 2
-            if event.startswith(b"data: ") and b"\n" not in event and len(event) > 6 and end - at <= self.limit:
+            if event.startswith(b"data: ") and LF not in event and len(event) > 6 and end - at <= self.limit:
                 if idle < at:
                     frames.append(Frame(data[idle:at], None))
                 frames.append(Frame(data[at:end], event[6:]))
