@@ -94,10 +94,6 @@ class Running:
     def cpu(self) -> float:
         return cpu_seconds(self.process.pid)
 
-    def by_process(self) -> dict[int, float]:
-        """CPU seconds of each process of the tree."""
-        return {pid: own_cpu_seconds(pid) for pid in tree(self.process.pid)}
-
     def memory(self) -> float:
         return memory_mib(self.process.pid)
 

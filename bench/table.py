@@ -23,7 +23,10 @@ def cell(value: float | None, base: float | None) -> str:
     if value is None:
         return ""
     shown = f"{value:,.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
-    return f"{shown} ({value / base:.1f} ×)" if base and base > 0 else shown
+    if not base or base < 0:
+        return shown
+    ratio = value / base
+    return f"{shown} ({ratio:.2f} ×)" if ratio < 3 else f"{shown} ({ratio:.1f} ×)"  # most goals are below 3
 
 
 def printed(figures: Figures, skipped: Mapping[str, str]) -> str:

@@ -112,13 +112,21 @@ def test_the_image_runs_as_nobody_in_particular() -> None:
 
 
 def test_the_image_installs_only_what_is_locked() -> None:
-    installs = [part for name, rest in steps() if name == "RUN" for part in rest.split("&&") if " install " in part]
-    assert len(installs) == 2
-    assert all("--require-hashes" in part or "--no-deps --no-build-isolation" in part for part in installs)
+    parts = [part.strip() for name, rest in steps() if name == "RUN" for part in rest.split("&&")]
+    installs = [part for part in parts if "pip install " in part]
+    locked = [part for part in installs if "--require-hashes" in part]
+    assert len(locked) == 2
+    (built,) = (part for part in parts if "pip wheel " in part)
+    assert "--no-deps --no-build-isolation" in built
+    (ours,) = (part for part in installs if part not in locked)
+    assert ours.endswith("--no-deps /wheel/moongate-*.whl")
+    ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8").split()
     for name, rest in steps():
         if name == "COPY" and "--from" not in rest:
             *sources, _ = rest.split()
             assert all((ROOT / source).exists() for source in sources)
+            assert ignored[0] == "*"
+            assert all(f"!{source}" in ignored for source in sources)
 
 
 def test_the_image_s_commands_are_ours() -> None:
