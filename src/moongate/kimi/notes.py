@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, overload
 
 from moongate.chat.contracts import Note
@@ -50,6 +50,10 @@ class Notes(Sequence[Note]):
             self._spread(self._first_run)
         places = range(0, len(self._kept), _WIDTH)[at]
         return self._note(places) if isinstance(places, int) else list(map(self._note, places))
+
+    def __iter__(self) -> Iterator[Note]:
+        """Those that there are now."""
+        return iter(self[:])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and list(self) == list(other)
