@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from moongate.chat.contracts import Note
 from moongate.dialects.responses.items import chat_messages, left_out_items
-from moongate.dialects.responses.tools import choice_fields, toolbox
+from moongate.dialects.responses.tools import choice_fields, left_out_tools, toolbox
 from moongate.errors import BadRequest
 from moongate.payload import JsonObject
 
@@ -46,8 +46,7 @@ def chat_request(body: JsonObject) -> JsonObject:
 
 def left_out(body: JsonObject) -> list[Note]:
     """What of a (good) request does not reach the model."""
-    box = toolbox(body)
-    return [*box.notes, *left_out_items(body, box)]
+    return left_out_tools(body) + left_out_items(body)
 
 
 def _effort(reasoning: Any) -> JsonObject:
