@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from moongate.chat.contracts import Encoder, Note
-from moongate.chat.items import Chunk, Done, Failure
-from moongate.dialects.answer import whole_chunk
+from moongate.chat.items import Chunk, Failure
 from moongate.dialects.openai_chat import error_body
 from moongate.dialects.overflow import overflow_of
 from moongate.dialects.responses import reply as replies
-from moongate.dialects.responses import request
+from moongate.dialects.responses import request, whole
 from moongate.dialects.responses.stream import ResponsesEncoder
 from moongate.errors import GatewayError
-from moongate.payload import JsonObject, loads
+from moongate.payload import JsonObject
 
 
 class ResponsesDialect:
@@ -26,14 +25,7 @@ class ResponsesDialect:
         return request.left_out(body)
 
     def encode(self, reply: JsonObject, asked: JsonObject) -> JsonObject:
-        """The response object that the stream would have ended with."""
-        encoder = ResponsesEncoder(asked)
-        encoder.feed(whole_chunk(reply))
-        encoder.feed(Done())
-        if encoder.failure is not None:
-            raise encoder.failure
-        response: JsonObject = loads(encoder.response)
-        return response
+        return whole.response(reply, asked)
 
     def encoder(self, asked: JsonObject) -> Encoder:
         return ResponsesEncoder(asked)
