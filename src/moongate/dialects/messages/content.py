@@ -41,10 +41,9 @@ def parts_of(blocks: Iterable[JsonObject]) -> list[JsonObject]:
 
 def joined(parts: list[JsonObject], glue: str = "\n") -> str | list[JsonObject]:
     """One text where every part is text (all hosts read that), else the parts."""
-    for part in parts:
-        if part["type"] != "text":
-            return parts
-    return glue.join([part["text"] for part in parts])
+    if all(part["type"] == "text" for part in parts):
+        return glue.join([part["text"] for part in parts])
+    return parts
 
 
 def part_of(block: JsonObject) -> JsonObject:

@@ -32,23 +32,22 @@ def chat_messages(body: JsonObject) -> list[JsonObject]:
     _read_system(body.get("system"), "system", messages)
     turn: _Turn | None = None
     for index, message in enumerate(given):
-        path = f"messages[{index}]"
         if not isinstance(message, dict):
-            raise BadRequest("must be an object", path=path)
-        role = message.get("role")
+            raise BadRequest("must be an object", path=f"messages[{index}]")
+        role, content, path = message.get("role"), message.get("content"), f"messages[{index}].content"
         if role == "assistant":
             turn = turn or _Turn()
-            turn.read(blocks_of(message.get("content"), f"{path}.content"), f"{path}.content")
+            turn.read(blocks_of(content, path), path)
             continue
         if turn is not None:
             messages.append(turn.message())
             turn = None
         if role == "user":
-            _read_user(message.get("content"), f"{path}.content", messages)
+            _read_user(content, path, messages)
         elif role in ("system", "developer"):
-            _read_system(message.get("content"), f"{path}.content", messages)
+            _read_system(content, path, messages)
         else:
-            raise BadRequest("must be user, assistant or system", path=f"{path}.role")
+            raise BadRequest("must be user, assistant or system", path=f"messages[{index}].role")
     if turn is not None:
         messages.append(turn.prefill())
     if not messages:

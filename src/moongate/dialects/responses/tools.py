@@ -7,7 +7,6 @@ servers run are left out, with a note.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Final, Literal
 
 from moongate.chat.contracts import Note
@@ -85,12 +84,10 @@ def toolbox(body: JsonObject) -> Toolbox:
     tools: list[JsonObject] = []
     meant: dict[str, Called] = {}
     shown: dict[Called, str] = {}
-    for path, tool, namespace in _declared(body):
-        if not _is_served(tool):
+    for _, tool, called in _declared(body):
+        if called is None or called in shown:  # agents repeat their tools: the first counts
             continue
-        called, function = _function(tool, namespace, path)
-        if called in shown:  # agents repeat their tools: the first counts
-            continue
+        function = _function(tool, called)
         name = flat = function["name"]
         count = 1
         while name in meant:  # a flattened name that another tool has already
@@ -104,32 +101,37 @@ def toolbox(body: JsonObject) -> Toolbox:
 def left_out_tools(body: JsonObject) -> list[Note]:
     """One note per tool that cannot be served."""
     return [
-        Note("parameter", path, before=tool.get("type")) for path, tool, _ in _declared(body) if not _is_served(tool)
+        Note("parameter", path, before=tool.get("type")) for path, tool, called in _declared(body) if called is None
     ]
 
 
-def _declared(body: JsonObject) -> Iterator[tuple[str, JsonObject, str | None]]:
-    """Every tool of the request with its path and its namespace; of namespaces in one another the outermost counts.
-
-    No recursion: compiled code knows no limit of it, and namespaces may be nested as deep as the client likes.
-    """
-    lists = [("tools", body.get("tools"))]
+def _declared(body: JsonObject) -> list[tuple[str, JsonObject, Called | None]]:
+    """Every tool of the request: its path, and who is meant by it, None if it cannot be served."""
+    declared: list[tuple[str, JsonObject, Called | None]] = []
+    _read_tools(body.get("tools"), "tools", declared)
     items = body.get("input")
     if isinstance(items, list):
         for index, item in enumerate(items):
             if isinstance(item, dict) and item.get("type") in ("additional_tools", "tool_search_output"):
-                lists.append((f"input[{index}].tools", item.get("tools")))
-    for path, tools in lists:
-        waiting = _placed(tools, path, None)
-        while waiting:
-            place, tool, namespace = waiting.pop()
-            if not isinstance(tool, dict):
-                raise BadRequest("must be an object", path=place)
-            if tool.get("type") == "namespace":
-                name = _name(tool, place)
-                waiting += _placed(tool.get("tools"), f"{place}.tools", namespace or name)
-            else:
-                yield place, tool, namespace
+                _read_tools(item.get("tools"), f"input[{index}].tools", declared)
+    return declared
+
+
+def _read_tools(tools: Any, path: str, declared: list[tuple[str, JsonObject, Called | None]]) -> None:
+    """Of namespaces in one another the outermost counts.
+
+    No recursion: compiled code knows no limit of it, and namespaces may be nested as deep as the client likes.
+    """
+    waiting = _placed(tools, path, None)
+    while waiting:
+        place, tool, namespace = waiting.pop()
+        if not isinstance(tool, dict):
+            raise BadRequest("must be an object", path=place)
+        if tool.get("type") == "namespace":
+            name = _name(tool, place)
+            waiting += _placed(tool.get("tools"), f"{place}.tools", namespace or name)
+        else:
+            declared.append((place, tool, _called(tool, namespace, place)))
 
 
 def _placed(tools: Any, path: str, namespace: str | None) -> list[tuple[str, Any, str | None]]:
@@ -148,32 +150,35 @@ def _name(tool: JsonObject, path: str) -> str:
     return name
 
 
-def _is_served(tool: JsonObject) -> bool:
-    """Can it be a chat function? The others only OpenAI's servers could run."""
+def _called(tool: JsonObject, namespace: str | None, path: str) -> Called | None:
+    """Who is meant by a tool, or None for one that only OpenAI's servers could run."""
     kind = tool.get("type")
-    return kind in ("function", None, "custom", "local_shell") or (
-        kind == "tool_search" and tool.get("execution") == "client"
-    )
-
-
-def _function(tool: JsonObject, namespace: str | None, path: str) -> tuple[Called, JsonObject]:
-    """Who is meant by a tool that can be served, and the chat function."""
-    kind = tool.get("type")
-    if kind == "local_shell":
-        return Called("local_shell", "local_shell"), {
-            "name": "local_shell",
-            "description": "Runs a command on the user's machine.",
-            "parameters": _SHELL,
-        }
-    if kind == "tool_search":
-        return Called("tool_search", "tool_search"), _described("tool_search", tool)
+    if kind is None or kind == "function":
+        return Called("function", _name(_inner(tool), path), namespace)
     if kind == "custom":
-        name = _name(tool, path)
-        flat = flat_name(name, namespace)
-        return Called("custom", name, namespace), {**_described(flat, tool), "parameters": _INPUT}
-    inner = tool["function"] if isinstance(tool.get("function"), dict) else tool  # chat's shape is understood as well
-    name = _name(inner, path)
-    return Called("function", name, namespace), _described(flat_name(name, namespace), inner)
+        return Called("custom", _name(tool, path), namespace)
+    if kind == "local_shell":
+        return Called("local_shell", "local_shell")
+    if kind == "tool_search" and tool.get("execution") == "client":
+        return Called("tool_search", "tool_search")
+    return None
+
+
+def _inner(tool: JsonObject) -> JsonObject:
+    """Where a function describes itself: chat's shape is understood as well."""
+    function = tool.get("function")
+    return function if isinstance(function, dict) else tool
+
+
+def _function(tool: JsonObject, called: Called) -> JsonObject:
+    """The chat function for a tool."""
+    if called.kind == "local_shell":
+        description = "Runs a command on the user's machine."
+        return {"name": "local_shell", "description": description, "parameters": _SHELL}
+    name = flat_name(called.name, called.namespace)
+    if called.kind == "custom":
+        return {**_described(name, tool), "parameters": _INPUT}
+    return _described(name, _inner(tool) if called.kind == "function" else tool)
 
 
 def _described(name: str, tool: JsonObject) -> JsonObject:
