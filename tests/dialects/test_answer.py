@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from moongate.dialects.answer import (
+    Finish,
     Head,
     answer_id,
     arguments_of,
@@ -108,3 +109,8 @@ def test_the_stop_text_where_the_provider_tells_it() -> None:
     assert stop_of({"stop_reason": "END"}) == "END"
     assert stop_of({"stop_reason": 163586, "matched_stop": "END"}) == "END"
     assert stop_of({"stop_reason": None, "matched_stop": 7}) is None
+
+
+def test_how_an_answer_ended() -> None:
+    finish = Finish("stop", "END", {"prompt_tokens": 1})
+    assert (finish.reason, finish.stop, finish.usage) == ("stop", "END", {"prompt_tokens": 1})
