@@ -123,7 +123,9 @@ class _Conversation:
 
     def _message(self, item: JsonObject, path: str) -> None:
         role = item.get("role")
-        content = chat_content(item.get("content"), f"{path}.content")
+        content = item.get("content")
+        if not isinstance(content, str):
+            content = chat_content(content, f"{path}.content")
         if role == "assistant":
             self._assistant().texts.append(content if isinstance(content, str) else dumps_text(content))
         elif isinstance(role, str) and role in _ROLES:

@@ -24,10 +24,11 @@ _STORED: Final = {
 
 def chat_request(body: JsonObject) -> JsonObject:
     """The chat request that asks for the same. Raises BadRequest with the path of the culprit."""
-    for name, reason in _STORED.items():
-        if body.get(name):
-            raise BadRequest(reason, path=name, code="unsupported_parameter")
-    request: JsonObject = {name: body[name] for name in _SAME if body.get(name) is not None}
+    if not body.keys().isdisjoint(_STORED):
+        for name, reason in _STORED.items():
+            if body.get(name):
+                raise BadRequest(reason, path=name, code="unsupported_parameter")
+    request: JsonObject = {name: value for name in _SAME if (value := body.get(name)) is not None}
     box = toolbox(body)
     request["messages"] = chat_messages(body, box)
     if body.get("max_output_tokens") is not None:

@@ -87,14 +87,13 @@ def toolbox(body: JsonObject) -> Toolbox:
     for _, tool, called in _declared(body):
         if called is None or called in shown:  # agents repeat their tools: the first counts
             continue
-        function = _function(tool, called)
-        name = flat = function["name"]
+        name = flat = flat_name(called.name, called.namespace)
         count = 1
         while name in meant:  # a flattened name that another tool has already
             count += 1
             name = f"{flat}_{count}"
         meant[name], shown[called] = called, name
-        tools.append({"type": "function", "function": {**function, "name": name}})
+        tools.append({"type": "function", "function": _function(tool, called, name)})
     return Toolbox(tuple(tools), meant, shown)
 
 
@@ -170,12 +169,10 @@ def _inner(tool: JsonObject) -> JsonObject:
     return function if isinstance(function, dict) else tool
 
 
-def _function(tool: JsonObject, called: Called) -> JsonObject:
-    """The chat function for a tool."""
+def _function(tool: JsonObject, called: Called, name: str) -> JsonObject:
+    """The chat function for a tool, under the name that the model knows it by."""
     if called.kind == "local_shell":
-        description = "Runs a command on the user's machine."
-        return {"name": "local_shell", "description": description, "parameters": _SHELL}
-    name = flat_name(called.name, called.namespace)
+        return {"name": name, "description": "Runs a command on the user's machine.", "parameters": _SHELL}
     if called.kind == "custom":
         return {**_described(name, tool), "parameters": _INPUT}
     return _described(name, _inner(tool) if called.kind == "function" else tool)
