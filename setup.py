@@ -22,8 +22,8 @@ COMPILED = (
 INTERPRETED = {
     # What people derive classes from, and what derives from a class of C's, must be ordinary classes.
     *("chat/contracts.py", "pipeline/base.py", "kimi/options.py"),
-    # Compiled code has no recursion limit: these follow their input as deep as it goes.
-    *("kimi/beside.py", "dialects/responses/tools.py"),
+    # Compiled code has no recursion limit: this follows its input as deep as it goes.
+    "kimi/beside.py",
     # These run once, or seldom.
     *("gateway/server.py", "gateway/workers.py", "gateway/transformers.py", "gateway/client_key.py"),
     *("gateway/pages.py", "gateway/resources.py", "gateway/bounds.py", "gateway/outlet.py", "pipeline/registry.py"),

@@ -29,6 +29,12 @@ def test_what_one_library_refuses_the_other_takes(text: str) -> None:
     assert loads(dumps(loads(text))) == loads(text)
 
 
+@pytest.mark.parametrize("other", ["1", '"\\ud83d"', "[" * 400 + "]" * 400])
+def test_a_number_too_large_for_one_is_written_as_null(other: str) -> None:
+    value = loads(f"[1e400,-1e400,{other}]")
+    assert dumps(value) == dumps_sorted(value) == f"[null,null,{other}]".encode()
+
+
 def test_the_quick_reader_says_no_quickly() -> None:
     assert accepts('{"a": [1]}')
     assert not accepts('{"a": ')

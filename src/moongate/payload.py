@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any, Final, NoReturn
 
 import orjson
@@ -49,9 +50,9 @@ def dumps(value: Any) -> bytes:
         return orjson.dumps(value)
     except TypeError:
         try:
-            return json.dumps(value, separators=(",", ":")).encode("ascii")
-        except RecursionError:
-            return _dumps_deep(value)
+            return json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")
+        except (RecursionError, ValueError):
+            return _dumps_slowly(value)
 
 
 def dumps_inside(texts: Sequence[str]) -> list[bytes]:
@@ -76,8 +77,8 @@ def dumps_sorted(value: Any) -> bytes:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     except TypeError:
         try:
-            return json.dumps(value, separators=(",", ":"), sort_keys=True).encode("ascii")
-        except RecursionError:  # nobody nests so deep twice in another order
+            return json.dumps(value, separators=(",", ":"), sort_keys=True, allow_nan=False).encode("ascii")
+        except (RecursionError, ValueError):  # nobody nests so deep twice in another order
             return dumps(value)
 
 
@@ -90,8 +91,9 @@ class _Written:
         self.text = text
 
 
-def _dumps_deep(value: Any) -> bytes:
-    """JSON of a value that is nested deeper than the libraries can follow: a stack of our own."""
+def _dumps_slowly(value: Any) -> bytes:
+    """JSON of a value that is nested deeper than the libraries can follow, with a stack of our own, or that has a number
+    in it which is too large for one (`1e400`): null, as orjson writes it."""
     parts: list[str] = []
     waiting: list[Any] = [value]
     while waiting:
@@ -112,6 +114,8 @@ def _dumps_deep(value: Any) -> bytes:
             if item:
                 waiting.pop()
             parts.append("[")
+        elif isinstance(item, float) and not isfinite(item):
+            parts.append("null")
         else:
             parts.append(json.dumps(item))
     return "".join(parts).encode("ascii")

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from moongate.dialects.answer import (
+    Finish,
     Head,
-    Usage,
+    answer_id,
     arguments_of,
     first_choice,
     head_of,
@@ -15,29 +16,39 @@ from moongate.dialects.answer import (
     text_of,
     texts_of,
     usage_of,
-    whole_chunk,
 )
 
 
 def test_the_head_of_an_answer() -> None:
-    assert head_of({"id": "x", "model": "m", "created": 5}) == Head("x", "m", 5)
-    assert head_of({"id": None, "created": "soon"}) == Head("", "", 0)
+    head = head_of({"id": "x", "model": "m", "created": 5})
+    assert (head.id, head.model, head.created) == ("x", "m", 5)
+    head = head_of({"id": None, "created": "soon"})
+    assert (head.id, head.model, head.created) == ("", "", 0)
+
+
+@pytest.mark.parametrize(
+    ("given", "root"),
+    [("chatcmpl-1aZ", "1aZ"), ("chatcmpl-1.2", "1_2"), ("a-b_c", "a-b_c"), ("é٣", "__"), ("", "0"), ("chatcmpl-", "0")],
+)
+def test_ids_are_made_from_the_answers(given: str, root: str) -> None:
+    assert answer_id(Head(given, "", 0)) == root
 
 
 @pytest.mark.parametrize(
     ("usage", "counts"),
     [
-        (None, Usage(0, 0, 0, 0)),
-        ({"prompt_tokens": 9, "completion_tokens": 4, "cached_tokens": 3}, Usage(9, 3, 4, 0)),
-        ({"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": 2}, "cached_tokens": 3}, Usage(9, 2, 0, 0)),
-        ({"prompt_tokens": 2, "cached_tokens": 5}, Usage(2, 2, 0, 0)),
-        ({"completion_tokens": 8, "completion_tokens_details": {"reasoning_tokens": 6}}, Usage(0, 0, 8, 6)),
-        ({"prompt_tokens": float("inf"), "completion_tokens": 1.0}, Usage(2**53, 0, 1, 0)),
-        ({"prompt_tokens": "many", "completion_tokens": -1, "prompt_tokens_details": None}, Usage(0, 0, 0, 0)),
+        (None, (0, 0, 0, 0)),
+        ({"prompt_tokens": 9, "completion_tokens": 4, "cached_tokens": 3}, (9, 3, 4, 0)),
+        ({"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": 2}, "cached_tokens": 3}, (9, 2, 0, 0)),
+        ({"prompt_tokens": 2, "cached_tokens": 5}, (2, 2, 0, 0)),
+        ({"completion_tokens": 8, "completion_tokens_details": {"reasoning_tokens": 6}}, (0, 0, 8, 6)),
+        ({"prompt_tokens": float("inf"), "completion_tokens": 1.0}, (2**53, 0, 1, 0)),
+        ({"prompt_tokens": "many", "completion_tokens": -1, "prompt_tokens_details": None}, (0, 0, 0, 0)),
     ],
 )
-def test_usage_counts_what_it_can_trust(usage: dict[str, Any] | None, counts: Usage) -> None:
-    assert usage_of(usage) == counts
+def test_usage_counts_what_it_can_trust(usage: dict[str, Any] | None, counts: tuple[int, ...]) -> None:
+    found = usage_of(usage)
+    assert (found.prompt, found.cached, found.completion, found.reasoning) == counts
 
 
 @pytest.mark.parametrize(
@@ -100,12 +111,6 @@ def test_the_stop_text_where_the_provider_tells_it() -> None:
     assert stop_of({"stop_reason": None, "matched_stop": 7}) is None
 
 
-def test_a_whole_answer_as_one_chunk() -> None:
-    reply = {
-        "id": "x",
-        "choices": [{"message": {"content": "a", "tool_calls": [{"id": "1"}, None]}, "finish_reason": "s"}],
-    }
-    choice = whole_chunk(reply).payload["choices"][0]
-    assert choice["delta"] == {"content": "a", "tool_calls": [{"id": "1", "index": 0}]}
-    assert "index" not in reply["choices"][0]["message"]["tool_calls"][0]  # type: ignore[index]
-    assert whole_chunk({}).payload["choices"] == [{"delta": {}}]
+def test_how_an_answer_ended() -> None:
+    finish = Finish("stop", "END", {"prompt_tokens": 1})
+    assert (finish.reason, finish.stop, finish.usage) == ("stop", "END", {"prompt_tokens": 1})

@@ -260,7 +260,7 @@ def test_usage_is_the_last_one_told() -> None:
     encoder = Keeper()
     for item in (counted({"prompt_tokens": 1}), counted(), chunk(finish="stop"), Done()):
         encoder.feed(item)
-    assert seen == [Finish("stop", None, USAGE)]
+    assert [(finish.reason, finish.stop, finish.usage) for finish in seen] == [("stop", None, USAGE)]
 
 
 def test_the_next_text_of_an_open_block_has_a_short_way() -> None:

@@ -40,6 +40,13 @@ def test_notes_about_a_run_of_calls_are_read_one_by_one() -> None:
         assert notes == singly
 
 
+def test_notes_about_a_run_of_calls_are_read_in_order() -> None:
+    notes = Notes()
+    notes.about_calls("markers_parsed", 0, 0, ["a", "b"], ["x", "y"])
+    notes.add("usage", "usage")
+    assert [note.after for note in notes] == ["x", "y", None]
+
+
 def test_they_are_equal_to_any_sequence_of_the_same() -> None:
     notes = Notes()
     notes.add("usage", "usage")

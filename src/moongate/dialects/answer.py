@@ -2,39 +2,47 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+import re
+from typing import Any, Final
 
-from moongate.chat.items import Chunk
 from moongate.payload import JsonObject, dumps_text
 
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]", re.ASCII)
+_MOST: Final = 2**53
 
-@dataclass(frozen=True, slots=True)
+
 class Head:
     """Who answers: the provider's id of the answer, its model and when it was made."""
 
-    id: str
-    model: str
-    created: int
+    __slots__ = ("created", "id", "model")
+
+    def __init__(self, id: str, model: str, created: int) -> None:  # noqa: A002
+        self.id = id
+        self.model = model
+        self.created = created
 
 
-@dataclass(frozen=True, slots=True)
 class Finish:
     """How the answer ended. `stop` is the stop text that ended it, where the provider told it."""
 
-    reason: str
-    stop: str | None
-    usage: JsonObject | None
+    __slots__ = ("reason", "stop", "usage")
+
+    def __init__(self, reason: str, stop: str | None, usage: JsonObject | None) -> None:
+        self.reason = reason
+        self.stop = stop
+        self.usage = usage
 
 
-@dataclass(frozen=True, slots=True)
 class Usage:
     """The provider's token counts. `prompt` includes what was `cached`, `completion` includes the reasoning."""
 
-    prompt: int
-    cached: int
-    completion: int
-    reasoning: int
+    __slots__ = ("cached", "completion", "prompt", "reasoning")
+
+    def __init__(self, prompt: int, cached: int, completion: int, reasoning: int) -> None:
+        self.prompt = prompt
+        self.cached = cached
+        self.completion = completion
+        self.reasoning = reasoning
 
 
 def head_of(payload: JsonObject) -> Head:
@@ -47,6 +55,14 @@ def head_of(payload: JsonObject) -> Head:
     )
 
 
+def answer_id(head: Head) -> str:
+    """The provider's id of the answer without its prefix, safe everywhere: the root of all ids in the answer."""
+    given = head.id.removeprefix("chatcmpl-")
+    if given.isascii() and given.isalnum():  # nearly always
+        return given
+    return _UNSAFE.sub("_", given) or "0"
+
+
 def usage_of(usage: JsonObject | None) -> Usage:
     """The counts of a chat `usage` object; what is missing counts as nothing."""
     usage = usage or {}
@@ -54,17 +70,13 @@ def usage_of(usage: JsonObject | None) -> Usage:
     cached = prompt_details.get("cached_tokens") if isinstance(prompt_details, dict) else usage.get("cached_tokens")
     reasoning = completion_details.get("reasoning_tokens") if isinstance(completion_details, dict) else 0
     prompt = count_of(usage.get("prompt_tokens"))
-    return Usage(
-        prompt=prompt,
-        cached=min(count_of(cached), prompt),
-        completion=count_of(usage.get("completion_tokens")),
-        reasoning=count_of(reasoning),
-    )
+    completion = count_of(usage.get("completion_tokens"))
+    return Usage(prompt, min(count_of(cached), prompt), completion, count_of(reasoning))
 
 
 def count_of(value: Any) -> int:
     """A number that cannot be trusted to be one."""
-    return int(min(value, 2**53)) if isinstance(value, int | float) and value > 0 else 0
+    return int(min(value, _MOST)) if isinstance(value, (int, float)) and value > 0 else 0
 
 
 def first_choice(payload: JsonObject) -> JsonObject | None:
@@ -78,16 +90,6 @@ def first_choice(payload: JsonObject) -> JsonObject | None:
         if isinstance(choice, dict) and not choice.get("index"):
             return choice
     return None
-
-
-def whole_chunk(reply: JsonObject) -> Chunk:
-    """A whole completion as the one chunk of a stream that says everything at once."""
-    choice = first_choice(reply) or {}
-    message = choice.get("message")
-    delta = dict(message) if isinstance(message, dict) else {}
-    if isinstance(calls := delta.get("tool_calls"), list):
-        delta["tool_calls"] = [{**call, "index": at} for at, call in enumerate(calls) if isinstance(call, dict)]
-    return Chunk.of({**reply, "choices": [{**choice, "delta": delta}]})
 
 
 def reasoning_of(delta: JsonObject) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal
 
 from moongate.dialects.nesting import Nesting
@@ -10,16 +9,18 @@ from moongate.dialects.nesting import Nesting
 Kind = Literal["reasoning", "text", "call"]
 
 
-@dataclass(slots=True, eq=False)
 class Block:
     """One block. `pieces`: a call's arguments so far, and whatever waits for the block's turn."""
 
-    kind: Kind
-    id: str = ""
-    name: str = ""
-    pieces: list[str] = field(default_factory=list)
-    nesting: Nesting | None = None
-    shut: bool = False
+    __slots__ = ("id", "kind", "name", "nesting", "pieces", "shut")
+
+    def __init__(self, kind: Kind, pieces: list[str] | None = None) -> None:
+        self.kind = kind
+        self.id = ""
+        self.name = ""
+        self.pieces = [] if pieces is None else pieces
+        self.nesting: Nesting | None = None
+        self.shut = False
 
     def done(self) -> bool:
         """May the next block begin? Text ends whenever something else comes, a call with its JSON."""

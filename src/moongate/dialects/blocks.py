@@ -195,8 +195,7 @@ class AnswerEncoder(ABC):
     def _hold(self, block: Block, text: str) -> bytes:
         block.pieces.append(text)
         self._held_size += len(text)
-        if self._held_size > MAX_HELD:
-            raise BadUpstream("the provider's parallel calls interleave beyond the limit")
+        check_held(self._held_size)
         return b""
 
     def _advance(self) -> bytes:
@@ -247,6 +246,12 @@ class AnswerEncoder(ABC):
         self._ended = True
         self.failure = error
         return self._fail(error)
+
+
+def check_held(size: int) -> None:
+    """Raises BadUpstream where more waits for its turn than may wait."""
+    if size > MAX_HELD:
+        raise BadUpstream("the provider's parallel calls interleave beyond the limit")
 
 
 def _kind_of(stretch: Stretch) -> Kind:

@@ -106,7 +106,9 @@ class Turn:
             response.close()
             raise
         finally:
-            self.notes = exchange.notes if self.front is CHAT else [*exchange.notes, *self.front.left_out(self._asked)]
+            self.notes = exchange.notes
+            if self.front is not CHAT and (left_out := self.front.left_out(self._asked)):
+                self.notes = [*self.notes, *left_out]
 
     def _whole(self, data: bytes, content_type: str, exchange: Exchange) -> None:
         reply, unchanged = _reply(exchange, data, content_type)

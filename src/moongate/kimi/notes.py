@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, overload
 
 from moongate.chat.contracts import Note
@@ -51,6 +51,12 @@ class Notes(Sequence[Note]):
         places = range(0, len(self._kept), _WIDTH)[at]
         return self._note(places) if isinstance(places, int) else list(map(self._note, places))
 
+    def __iter__(self) -> Iterator[Note]:
+        """Those that there are now."""
+        if self._first_run is not None:
+            self._spread(self._first_run)
+        return iter([self._note(at) for at in range(0, len(self._kept), _WIDTH)])
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and list(self) == list(other)
 
@@ -74,8 +80,9 @@ class Notes(Sequence[Note]):
         self._first_run, self._more = None, 0
 
     def _note(self, at: int) -> Note:
-        kind, where, before, after = self._kept[at : at + _WIDTH]
+        kept = self._kept
+        where = kept[at + 1]
         if isinstance(where, tuple):
             choice, call, member = where
             where = f"choices[{choice}].message.tool_calls[{call}]{member}"
-        return Note(kind, where, before, after)
+        return Note(kept[at], where, kept[at + 2], kept[at + 3])

@@ -30,7 +30,7 @@ class OfferedTools(Mapping[str, ToolKeys]):
         return self._parameters
 
     def __bool__(self) -> bool:
-        return any(map(_name_of, self._tools))
+        return any(_name_of(tool) for tool in self._tools)
 
     def __contains__(self, name: object) -> bool:
         return name in self._by_name

@@ -156,12 +156,12 @@ def test_items_without_a_place_are_left_out_with_a_note() -> None:
     ]
     body = {"input": items}
     assert chat(*items) == [HELLO]
-    assert left_out_items(body, toolbox(body)) == [
+    assert left_out_items(body) == [
         Note("parameter", "input[0]", before="item_reference"),
         Note("parameter", "input[1]", before="item_reference"),
         Note("parameter", "input[2]", before="web_search_call"),
     ]
-    assert left_out_items({"input": "hi"}, toolbox({})) == []
+    assert left_out_items({"input": "hi"}) == []
 
 
 def test_an_image_that_the_assistant_said_is_text() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from moongate.dialects.answer import Finish, Head
-from moongate.dialects.responses.reply import answer_id, echo, ending, failure_body, is_cut, told, usage_body
+from moongate.dialects.responses.reply import echo, ending, failure_body, is_cut, state, told, usage_body
 from moongate.errors import (
     BadRequest,
     BadUpstream,
@@ -19,9 +19,16 @@ from moongate.errors import (
 HEAD = Head("chatcmpl-1.2", "kimi", 5)
 
 
-def test_ids_are_made_from_the_answers() -> None:
-    assert answer_id(HEAD) == "1_2"
-    assert answer_id(Head("", "", 0)) == "0"
+def test_how_far_an_answer_has_come() -> None:
+    nothing = {"error": None, "incomplete_details": None, "usage": None}
+    assert state("in_progress") == {"status": "in_progress", **nothing}
+    assert state("failed", error={"code": "x"}) == {"status": "failed", **nothing, "error": {"code": "x"}}
+    assert state("incomplete", details={"reason": "x"}, usage={}) == {
+        "status": "incomplete",
+        "error": None,
+        "incomplete_details": {"reason": "x"},
+        "usage": {},
+    }
 
 
 def test_the_echo_of_a_bare_request() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from moongate.chat.contracts import Note
-from moongate.dialects.responses.tools import Called, choice_fields, flat_name, toolbox
+from moongate.dialects.responses.tools import Called, choice_fields, flat_name, left_out_tools, toolbox
 from moongate.errors import BadRequest
 
 F = {"type": "function", "name": "f", "description": "Does.", "strict": False, "parameters": {"type": "object"}}
@@ -32,7 +32,8 @@ def test_functions() -> None:
     assert box.tools == ({"type": "function", "function": function},)
     assert box.called("f") == Called("function", "f")
     assert box.called("unknown") == Called("function", "unknown")
-    assert box.notes == ()
+    assert box.called("f") != "f"
+    assert left_out_tools({"tools": [F]}) == []
 
 
 def test_the_shape_of_chat_is_understood() -> None:
@@ -93,12 +94,38 @@ def test_the_local_shell_and_the_clients_tool_search() -> None:
 
 
 def test_tools_of_openais_servers_are_left_out_with_a_note() -> None:
-    box = toolbox({"tools": [{"type": "web_search", "external_web_access": True}, F, {"type": "tool_search"}]})
-    assert len(box.tools) == 1
-    assert box.notes == (
+    inner = {**NAMESPACE, "tools": [F, {"type": "image_generation"}]}
+    search = {"type": "web_search", "external_web_access": True}
+    body = {"tools": [search, F, {"type": "tool_search"}], "input": [{"type": "additional_tools", "tools": [inner]}]}
+    assert names(body) == ["f", "agents__f"]
+    assert left_out_tools(body) == [
         Note("parameter", "tools[0]", before="web_search"),
         Note("parameter", "tools[2]", before="tool_search"),
-    )
+        Note("parameter", "input[0].tools[0].tools[1]", before="image_generation"),
+    ]
+
+
+def test_of_namespaces_in_one_another_the_outermost_counts() -> None:
+    inner = {"type": "namespace", "name": "inner", "tools": [{"name": "a"}, {"name": "b"}]}
+    outer = {"type": "namespace", "name": "outer", "tools": [{"name": "first"}, inner, {"name": "last"}]}
+    assert names({"tools": [outer, inner]}) == [
+        "outer__first",
+        "outer__a",
+        "outer__b",
+        "outer__last",
+        "inner__a",
+        "inner__b",
+    ]
+
+
+def test_namespaces_may_be_nested_as_deep_as_anybody_likes() -> None:
+    tool: dict[str, Any] = {"name": "f"}
+    for _ in range(5000):
+        tool = {"type": "namespace", "name": "n", "tools": [tool]}
+    assert names({"tools": [tool]}) == ["n__f"]
+    tool = {"tools": [tool]}
+    while tool:  # nor does it fall with a crash
+        tool = (tool.pop("tools", None) or [{}])[0]
 
 
 def test_tools_that_the_input_brings_along() -> None:

@@ -36,14 +36,13 @@ def is_billing(block: JsonObject) -> bool:
 
 def parts_of(blocks: Iterable[JsonObject]) -> list[JsonObject]:
     """The chat parts of blocks, empty texts left out."""
-    parts = (part_of(block) for block in blocks)
-    return [part for part in parts if part.get("text") != ""]
+    return [part for block in blocks if (part := part_of(block)).get("text") != ""]
 
 
 def joined(parts: list[JsonObject], glue: str = "\n") -> str | list[JsonObject]:
     """One text where every part is text (all hosts read that), else the parts."""
     if all(part["type"] == "text" for part in parts):
-        return glue.join(part["text"] for part in parts)
+        return glue.join([part["text"] for part in parts])
     return parts
 
 

@@ -6,7 +6,6 @@ calls. Neighbouring assistant messages are one turn at Anthropic's, so they beco
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from moongate.dialects.messages.content import (
@@ -29,26 +28,26 @@ def chat_messages(body: JsonObject) -> list[JsonObject]:
     given = body.get("messages")
     if not given or not isinstance(given, list):
         raise BadRequest("must be a list of at least one message", path="messages")
-    messages: list[JsonObject] = list(_system(body.get("system"), "system"))
+    messages: list[JsonObject] = []
+    _read_system(body.get("system"), "system", messages)
     turn: _Turn | None = None
     for index, message in enumerate(given):
-        path = f"messages[{index}]"
         if not isinstance(message, dict):
-            raise BadRequest("must be an object", path=path)
-        role = message.get("role")
+            raise BadRequest("must be an object", path=f"messages[{index}]")
+        role, content, path = message.get("role"), message.get("content"), f"messages[{index}].content"
         if role == "assistant":
             turn = turn or _Turn()
-            turn.read(blocks_of(message.get("content"), f"{path}.content"), f"{path}.content")
+            turn.read(blocks_of(content, path), path)
             continue
         if turn is not None:
             messages.append(turn.message())
             turn = None
         if role == "user":
-            messages.extend(_user(message.get("content"), f"{path}.content"))
+            _read_user(content, path, messages)
         elif role in ("system", "developer"):
-            messages.extend(_system(message.get("content"), f"{path}.content"))
+            _read_system(content, path, messages)
         else:
-            raise BadRequest("must be user, assistant or system", path=f"{path}.role")
+            raise BadRequest("must be user, assistant or system", path=f"messages[{index}].role")
     if turn is not None:
         messages.append(turn.prefill())
     if not messages:
@@ -56,13 +55,16 @@ def chat_messages(body: JsonObject) -> list[JsonObject]:
     return messages
 
 
-def _system(content: Any, path: str) -> Iterator[JsonObject]:
+def _read_system(content: Any, path: str, messages: list[JsonObject]) -> None:
     blocks = [block for block in blocks_of(content, path) if not is_billing(block)]
     if parts := parts_of(blocks):
-        yield {"role": "system", "content": joined(parts)}
+        messages.append({"role": "system", "content": joined(parts)})
 
 
-def _user(content: Any, path: str) -> Iterator[JsonObject]:
+def _read_user(content: Any, path: str, messages: list[JsonObject]) -> None:
+    if content and isinstance(content, str):
+        messages.append({"role": "user", "content": content})
+        return
     others: list[JsonObject] = []
     for index, block in enumerate(blocks_of(content, path)):
         if block.get("type") != "tool_result":
@@ -72,9 +74,10 @@ def _user(content: Any, path: str) -> Iterator[JsonObject]:
         call = block.get("tool_use_id")
         if not call or not isinstance(call, str):
             raise BadRequest("must be the id of a tool_use block", path=f"{place}.tool_use_id")
-        yield {"role": "tool", "tool_call_id": given_id(call), "content": result_content(block, place)}
+        result = result_content(block, place)
+        messages.append({"role": "tool", "tool_call_id": given_id(call), "content": result})
     if parts := parts_of(others):
-        yield {"role": "user", "content": joined(parts)}
+        messages.append({"role": "user", "content": joined(parts)})
 
 
 class _Turn:

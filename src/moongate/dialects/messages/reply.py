@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from base64 import b64encode
 from typing import Final
 
-from moongate.dialects.answer import Finish, Head, usage_of
+from moongate.dialects.answer import Finish, Head, answer_id, usage_of
 from moongate.dialects.messages.ids import DIGEST, shown_id
 from moongate.payload import JsonObject, dumps_text, loads, object_of
-
-_UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]", re.ASCII)
 
 _STOP_REASONS: Final = {
     "stop": "end_turn",
@@ -21,7 +18,7 @@ _STOP_REASONS: Final = {
 }
 
 
-def message_of(head: Head, asked: JsonObject) -> JsonObject:
+def message_of(head: Head, asked: JsonObject, usage: JsonObject | None = None) -> JsonObject:
     """An Anthropic message that has not said anything yet. It names the model that the client asked for."""
     model = asked.get("model")
     return {
@@ -32,13 +29,13 @@ def message_of(head: Head, asked: JsonObject) -> JsonObject:
         "content": [],
         "stop_reason": None,
         "stop_sequence": None,
-        "usage": usage_body(None),
+        "usage": usage_body(usage),
     }
 
 
 def message_id(head: Head) -> str:
     """The answer's id in Anthropic's form, made from the provider's."""
-    return "msg_" + (_UNSAFE.sub("_", head.id.removeprefix("chatcmpl-")) or "0")
+    return "msg_" + answer_id(head)
 
 
 def call_id(given: str, head: Head, position: int, asked: JsonObject) -> str:

@@ -26,7 +26,7 @@ _SAME: Final = (
 
 def chat_request(body: JsonObject) -> JsonObject:
     """The chat request that asks for the same. Raises BadRequest with the path of the culprit."""
-    request: JsonObject = {name: body[name] for name in _SAME if body.get(name) is not None}
+    request: JsonObject = {name: value for name in _SAME if (value := body.get(name)) is not None}
     request["messages"] = chat_messages(body)
     if tools := chat_tools(body):
         request["tools"] = tools

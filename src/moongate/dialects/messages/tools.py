@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Final
 
 from moongate.chat.contracts import Note
@@ -66,15 +65,12 @@ def left_out_tools(body: JsonObject) -> list[Note]:
     ]
 
 
-def _declared(body: JsonObject) -> Iterator[tuple[str, JsonObject]]:
+def _declared(body: JsonObject) -> list[tuple[str, Any]]:
     """Every tool of the request, with its path: `tools`, and those that a message brings along."""
     tools = body.get("tools")
     if tools is not None and not isinstance(tools, list):
         raise BadRequest("must be a list of tools", path="tools")
-    for index, tool in enumerate(tools or ()):
-        if not isinstance(tool, dict):
-            raise BadRequest("must be an object", path=f"tools[{index}]")
-        yield f"tools[{index}]", tool
+    declared: list[tuple[str, Any]] = [(f"tools[{index}]", tool) for index, tool in enumerate(tools or ())]
     messages = body.get("messages")
     for index, message in enumerate(messages if isinstance(messages, list) else ()):
         content = message.get("content") if isinstance(message, dict) else None
@@ -82,11 +78,14 @@ def _declared(body: JsonObject) -> Iterator[tuple[str, JsonObject]]:
             if isinstance(block, dict) and block.get("type") == "tool_addition":
                 definition = block["tool"].get("definition") if isinstance(block.get("tool"), dict) else None
                 if isinstance(definition, dict):
-                    yield f"messages[{index}].content[{place}].tool.definition", definition
+                    declared.append((f"messages[{index}].content[{place}].tool.definition", definition))
+    return declared
 
 
-def _function(tool: JsonObject, path: str) -> JsonObject | None:
+def _function(tool: Any, path: str) -> JsonObject | None:
     """The tool as a chat function, or None if only Anthropic's servers could run it."""
+    if not isinstance(tool, dict):
+        raise BadRequest("must be an object", path=path)
     kind, name = tool.get("type"), tool.get("name")
     if isinstance(tool.get("function"), dict) and isinstance(tool["function"].get("name"), str):
         return {"type": "function", "function": tool["function"]}  # already in the shape of chat

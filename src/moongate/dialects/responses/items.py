@@ -25,6 +25,7 @@ _CALLS: Final[dict[str, Kind]] = {
     "local_shell_call": "local_shell",
     "tool_search_call": "tool_search",
 }
+_READ: Final = frozenset({"message", "reasoning", "additional_tools", *_OUTPUTS, *_CALLS})  # tools.py offers the tools
 
 
 def chat_messages(body: JsonObject, box: Toolbox) -> list[JsonObject]:
@@ -45,12 +46,21 @@ def chat_messages(body: JsonObject, box: Toolbox) -> list[JsonObject]:
     return messages
 
 
-def left_out_items(body: JsonObject, box: Toolbox) -> list[Note]:
-    """One note per item that has no place in a chat request."""
-    conversation = _Conversation(box)
-    if isinstance(body.get("input"), list):
-        _read_all(body["input"], "input", conversation)
-    return conversation.left_out
+def left_out_items(body: JsonObject) -> list[Note]:
+    """One note per item of a (good) request that has no place in a chat request."""
+    items = body.get("input")
+    return [
+        Note("parameter", f"input[{index}]", before=kind)
+        for index, item in enumerate(items if isinstance(items, list) else ())
+        if (kind := _kind_of(item)) not in _READ
+    ]
+
+
+def _kind_of(item: JsonObject) -> str:
+    kind = item.get("type")
+    if kind and isinstance(kind, str):
+        return kind
+    return "message" if "role" in item else "item_reference"
 
 
 def _read_all(items: Any, path: str, conversation: _Conversation) -> None:
@@ -88,7 +98,6 @@ class _Conversation:
         self._box = box
         self._messages: list[JsonObject] = []
         self._turn: _Turn | None = None
-        self.left_out: list[Note] = []
 
     def messages(self) -> list[JsonObject]:
         """All of them; the conversation is over."""
@@ -100,9 +109,8 @@ class _Conversation:
         self._messages.append({"role": role, "content": content})
 
     def read(self, item: JsonObject, path: str) -> None:
-        kind = item.get("type")
-        if not kind or not isinstance(kind, str):
-            kind = "message" if "role" in item else "item_reference"
+        """What is not in _READ has no place here, see left_out_items."""
+        kind = _kind_of(item)
         if kind == "message":
             self._message(item, path)
         elif kind == "reasoning":
@@ -112,12 +120,12 @@ class _Conversation:
             self._result(item, path)
         elif kind in _CALLS:
             self._assistant().calls.append(_call_of(item, _CALLS[kind], self._box, path))
-        elif kind != "additional_tools":  # those are offered, see tools.py
-            self.left_out.append(Note("parameter", path, before=kind))
 
     def _message(self, item: JsonObject, path: str) -> None:
         role = item.get("role")
-        content = chat_content(item.get("content"), f"{path}.content")
+        content = item.get("content")
+        if not isinstance(content, str):
+            content = chat_content(content, f"{path}.content")
         if role == "assistant":
             self._assistant().texts.append(content if isinstance(content, str) else dumps_text(content))
         elif isinstance(role, str) and role in _ROLES:

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
-from moongate.dialects.answer import Finish, Head, usage_of
+from moongate.dialects.answer import Finish, Head, answer_id, usage_of
 from moongate.dialects.overflow import as_bad_request, overflow_of
 from moongate.errors import GatewayError
 from moongate.payload import JsonObject
 
-_UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]", re.ASCII)
 _INCOMPLETE: Final = {"length": "max_output_tokens", "content_filter": "content_filter"}
 
 # Codes that clients act on: compact, give up, wait.
 _CODES: Final = frozenset({"context_length_exceeded", "insufficient_quota", "invalid_prompt", "rate_limit_exceeded"})
-
-
-def answer_id(head: Head) -> str:
-    """The provider's id of the answer without its prefix, the root of all ids in it."""
-    return _UNSAFE.sub("_", head.id.removeprefix("chatcmpl-")) or "0"
 
 
 def echo(head: Head, asked: JsonObject) -> JsonObject:
@@ -48,6 +41,13 @@ def echo(head: Head, asked: JsonObject) -> JsonObject:
         "top_p": asked.get("top_p"),
         "truncation": "disabled",
     }
+
+
+def state(
+    status: str, *, error: JsonObject | None = None, details: JsonObject | None = None, usage: JsonObject | None = None
+) -> JsonObject:
+    """The members of a response object that tell how far it has come."""
+    return {"status": status, "error": error, "incomplete_details": details, "usage": usage}
 
 
 def ending(finish: Finish) -> tuple[str, JsonObject | None]:

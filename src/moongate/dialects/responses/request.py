@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from moongate.chat.contracts import Note
 from moongate.dialects.responses.items import chat_messages, left_out_items
-from moongate.dialects.responses.tools import choice_fields, toolbox
+from moongate.dialects.responses.tools import choice_fields, left_out_tools, toolbox
 from moongate.errors import BadRequest
 from moongate.payload import JsonObject
 
@@ -24,10 +24,11 @@ _STORED: Final = {
 
 def chat_request(body: JsonObject) -> JsonObject:
     """The chat request that asks for the same. Raises BadRequest with the path of the culprit."""
-    for name, reason in _STORED.items():
-        if body.get(name):
-            raise BadRequest(reason, path=name, code="unsupported_parameter")
-    request: JsonObject = {name: body[name] for name in _SAME if body.get(name) is not None}
+    if not body.keys().isdisjoint(_STORED):
+        for name, reason in _STORED.items():
+            if body.get(name):
+                raise BadRequest(reason, path=name, code="unsupported_parameter")
+    request: JsonObject = {name: value for name in _SAME if (value := body.get(name)) is not None}
     box = toolbox(body)
     request["messages"] = chat_messages(body, box)
     if body.get("max_output_tokens") is not None:
@@ -46,8 +47,7 @@ def chat_request(body: JsonObject) -> JsonObject:
 
 def left_out(body: JsonObject) -> list[Note]:
     """What of a (good) request does not reach the model."""
-    box = toolbox(body)
-    return [*box.notes, *left_out_items(body, box)]
+    return left_out_tools(body) + left_out_items(body)
 
 
 def _effort(reasoning: Any) -> JsonObject:

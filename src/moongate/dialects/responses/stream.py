@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from moongate.dialects.answer import Finish, Head
+from moongate.dialects.answer import Finish, Head, answer_id
 from moongate.dialects.block import Block
 from moongate.dialects.blocks import AnswerEncoder
 from moongate.dialects.responses.calls import PREFIX, call_item
-from moongate.dialects.responses.reasoning import sealed
-from moongate.dialects.responses.reply import answer_id, echo, ending, failure_body, is_cut, usage_body
-from moongate.dialects.responses.tools import Called, toolbox
+from moongate.dialects.responses.output import reasoned_item, reasoning_item, summary_part, text_item, text_part
+from moongate.dialects.responses.reply import echo, ending, failure_body, is_cut, state, usage_body
+from moongate.dialects.responses.tools import Called, Toolbox, toolbox
 from moongate.errors import BadUpstream, GatewayError
 from moongate.payload import JsonObject, dumps, loads
 
@@ -28,25 +28,23 @@ _DELTA: Final = {
 
 
 class ResponsesEncoder(AnswerEncoder):
-    """The events of one answer. `asked` is the client's own request; `response` is the final object's JSON."""
+    """The events of one answer. `asked` is the client's own request."""
 
     def __init__(self, asked: JsonObject) -> None:
         super().__init__()
         self._asked = asked
-        self._box = toolbox(asked)
-        included = asked.get("include")
-        self._include = included if isinstance(included, list) else ()
+        self._box: Toolbox | None = None  # made for the first call
         self._sequence = 0
         self._size = 0
         self._root = ""
         self._echo = b""
         self._items: list[bytes] = []
         self._kind = ""
-        self._item: JsonObject = {}
+        self._item_id = ""
+        self._call_id = ""
         self._called: Called | None = None
         self._texts: list[bytes] = []
         self._prefix = b""
-        self.response = b""
 
     def _event(self, name: str, fields: JsonObject) -> bytes:
         number, self._sequence = self._sequence, self._sequence + 1
@@ -55,20 +53,20 @@ class ResponsesEncoder(AnswerEncoder):
             dumps({"type": name, "sequence_number": number, **fields}),
         )
 
-    def _response_event(self, name: str, status: str, last: JsonObject) -> bytes:
-        """An event with the response object: what stood from the beginning, what was said, how it ended."""
+    def _response_event(self, name: str, members: JsonObject) -> bytes:
+        """An event with the response object: what stood from the beginning, how far it has come, what was said."""
         number, self._sequence = self._sequence, self._sequence + 1
-        members = {"status": status, "error": None, "incomplete_details": None, "usage": None, **last}
-        self.response = b'%b,%b,"output":[%b]}' % (self._echo, dumps(members)[1:-1], b",".join(self._items))
+        response = b'%b,%b,"output":[%b]}' % (self._echo, dumps(members)[1:-1], b",".join(self._items))
         kind = name.encode("ascii")
-        data = b'{"type":"%b","sequence_number":%d,"response":%b}' % (kind, number, self.response)
+        data = b'{"type":"%b","sequence_number":%d,"response":%b}' % (kind, number, response)
         return b"event: %b\ndata: %b\n\n" % (kind, data)
 
     def _begin(self, head: Head) -> bytes:
         self._root = answer_id(head)
         self._echo = dumps(echo(head, self._asked))[:-1]
-        created = self._response_event("response.created", "in_progress", {})
-        return created + self._response_event("response.in_progress", "in_progress", {})
+        members = state("in_progress")
+        created = self._response_event("response.created", members)
+        return created + self._response_event("response.in_progress", members)
 
     def _open(self, block: Block) -> bytes:
         index = len(self._items)
@@ -76,38 +74,38 @@ class ResponsesEncoder(AnswerEncoder):
         self._texts = []
         place: JsonObject = {"output_index": index}
         if block.kind == "text":
-            item = {"id": f"msg_{self._root}_{index}", "type": "message", "role": "assistant", "content": []}
+            self._item_id = f"msg_{self._root}_{index}"
+            item = text_item(self._item_id, [], "in_progress")
             place["content_index"] = 0
         elif block.kind == "reasoning":
-            item = {"id": f"rs_{self._root}_{index}", "type": "reasoning", "summary": []}
+            self._item_id = f"rs_{self._root}_{index}"
+            item = reasoning_item(self._item_id, [])
             place["summary_index"] = 0
         else:
+            self._box = self._box or toolbox(self._asked)
             self._called = called = self._box.called(block.name)
-            given = block.id or f"call_{self._root}_{index}"
-            item = call_item(called, f"{PREFIX[called.kind]}_{self._root}_{index}", given, "")
-        self._item = item
+            self._item_id = f"{PREFIX[called.kind]}_{self._root}_{index}"
+            self._call_id = block.id or f"call_{self._root}_{index}"
+            item = {**call_item(called, self._item_id, self._call_id, ""), "status": "in_progress"}
         self._prefix = b"event: %b\ndata: %b" % (
             _DELTA[block.kind].encode("ascii"),
-            dumps({"type": _DELTA[block.kind], "item_id": item["id"], **place, "delta": ""})[:-2],
+            dumps({"type": _DELTA[block.kind], "item_id": self._item_id, **place, "delta": ""})[:-2],
         )
-        shown = item if block.kind == "reasoning" else {**item, "status": "in_progress"}
-        return self._event("response.output_item.added", {"output_index": index, "item": shown}) + self._open_part()
+        return self._event("response.output_item.added", {"output_index": index, "item": item}) + self._open_part()
 
     def _open_part(self) -> bytes:
-        place = {"item_id": self._item["id"], "output_index": len(self._items)}
+        place = {"item_id": self._item_id, "output_index": len(self._items)}
         if self._kind == "text":
-            part = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
-            return self._event("response.content_part.added", {**place, "content_index": 0, "part": part})
+            return self._event("response.content_part.added", {**place, "content_index": 0, "part": text_part("")})
         if self._kind == "reasoning":
-            summary = {"type": "summary_text", "text": ""}
-            return self._event("response.reasoning_summary_part.added", {**place, "summary_index": 0, "part": summary})
+            fields = {**place, "summary_index": 0, "part": summary_part("")}
+            return self._event("response.reasoning_summary_part.added", fields)
         return b""
 
     def _add(self, text: bytes) -> bytes:
         self._texts.append(text)
         self._size += len(text)
-        if self._size > MAX_ANSWER:
-            raise BadUpstream("the provider's answer is longer than the limit")
+        check_size(self._size)
         if self._kind == "call" and self._called is not None and self._called.kind != "function":
             return b""  # their input is known only when the arguments are whole
         number, self._sequence = self._sequence, self._sequence + 1
@@ -118,7 +116,7 @@ class ResponsesEncoder(AnswerEncoder):
     def _shut(self) -> bytes:
         text = loads(b'"' + b"".join(self._texts) + b'"')
         index = len(self._items)
-        place = {"item_id": self._item["id"], "output_index": index}
+        place = {"item_id": self._item_id, "output_index": index}
         status = "incomplete" if is_cut(self._reason) else "completed"
         if self._kind == "text":
             out, item = self._shut_text(text, place, status)
@@ -134,24 +132,20 @@ class ResponsesEncoder(AnswerEncoder):
 
     def _shut_text(self, text: str, place: JsonObject, status: str) -> tuple[bytes, JsonObject]:
         place = {**place, "content_index": 0}
-        part = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+        part = text_part(text)
         out = self._event("response.output_text.done", {**place, "text": text, "logprobs": []})
         out += self._event("response.content_part.done", {**place, "part": part})
-        return out, {**self._item, "status": status, "content": [part]}
+        return out, text_item(self._item_id, [part], status)
 
     def _shut_reasoning(self, text: str, place: JsonObject) -> tuple[bytes, JsonObject]:
         place = {**place, "summary_index": 0}
-        part = {"type": "summary_text", "text": text}
         out = self._event("response.reasoning_summary_text.done", {**place, "text": text})
-        out += self._event("response.reasoning_summary_part.done", {**place, "part": part})
-        item = {**self._item, "summary": [part]}
-        if "reasoning.encrypted_content" in self._include:
-            item["encrypted_content"] = sealed(text)
-        return out, item
+        out += self._event("response.reasoning_summary_part.done", {**place, "part": summary_part(text)})
+        return out, reasoned_item(self._item_id, text, self._asked)
 
     def _shut_call(self, arguments: str, place: JsonObject, status: str) -> tuple[bytes, JsonObject]:
         called = self._called or Called("function", "")
-        item = {**call_item(called, self._item["id"], self._item["call_id"], arguments), "status": status}
+        item = {**call_item(called, self._item_id, self._call_id, arguments), "status": status}
         if called.kind == "function":
             done = {**place, "arguments": arguments, "name": called.name}
             return self._event("response.function_call_arguments.done", done), item
@@ -162,9 +156,15 @@ class ResponsesEncoder(AnswerEncoder):
 
     def _finish(self, finish: Finish) -> bytes:
         status, details = ending(finish)
-        last = {"incomplete_details": details, "usage": usage_body(finish.usage)}
-        return self._response_event(f"response.{status}", status, last)
+        members = state(status, details=details, usage=usage_body(finish.usage))
+        return self._response_event(f"response.{status}", members)
 
     def _fail(self, error: GatewayError) -> bytes:
         out = b"" if self._echo else self._begin(Head("", "", 0))
-        return out + self._response_event("response.failed", "failed", {"error": failure_body(error)})
+        return out + self._response_event("response.failed", state("failed", error=failure_body(error)))
+
+
+def check_size(size: int) -> None:
+    """Raises BadUpstream where an answer's texts are longer, as JSON writes them, than an answer may be."""
+    if size > MAX_ANSWER:
+        raise BadUpstream("the provider's answer is longer than the limit")

@@ -7,8 +7,6 @@ servers run are left out, with a note.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from moongate.chat.contracts import Note
@@ -34,23 +32,35 @@ _SHELL: Final[JsonObject] = {
 Kind = Literal["function", "custom", "local_shell", "tool_search"]
 
 
-@dataclass(frozen=True, slots=True)
 class Called:
     """What the client knows a tool as."""
 
-    kind: Kind
-    name: str
-    namespace: str | None = None
+    __slots__ = ("kind", "name", "namespace")
+
+    def __init__(self, kind: Kind, name: str, namespace: str | None = None) -> None:
+        self.kind: Kind = kind
+        self.name = name
+        self.namespace = namespace
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Called) and self._known_as() == other._known_as()
+
+    def __hash__(self) -> int:
+        return hash(self._known_as())
+
+    def _known_as(self) -> tuple[Kind, str, str | None]:
+        return self.kind, self.name, self.namespace
 
 
-@dataclass(frozen=True, slots=True)
 class Toolbox:
     """The offered tools: as chat tools, and who is meant by each chat name."""
 
-    tools: tuple[JsonObject, ...]
-    meant: Mapping[str, Called]
-    shown: Mapping[Called, str]
-    notes: tuple[Note, ...]
+    __slots__ = ("meant", "shown", "tools")
+
+    def __init__(self, tools: tuple[JsonObject, ...], meant: dict[str, Called], shown: dict[Called, str]) -> None:
+        self.tools = tools
+        self.meant = meant
+        self.shown = shown
 
     def called(self, name: str) -> Called:
         """The client's tool behind the name that the model used."""
@@ -74,46 +84,62 @@ def toolbox(body: JsonObject) -> Toolbox:
     tools: list[JsonObject] = []
     meant: dict[str, Called] = {}
     shown: dict[Called, str] = {}
-    notes: list[Note] = []
-    for path, tool, namespace in _declared(body):
-        mapped = _function(tool, namespace, path)
-        if mapped is None:
-            notes.append(Note("parameter", path, before=tool.get("type")))
+    for _, tool, called in _declared(body):
+        if called is None or called in shown:  # agents repeat their tools: the first counts
             continue
-        called, function = mapped
-        if called in shown:  # agents repeat their tools: the first counts
-            continue
-        name = flat = function["name"]
+        name = flat = flat_name(called.name, called.namespace)
         count = 1
         while name in meant:  # a flattened name that another tool has already
             count += 1
             name = f"{flat}_{count}"
         meant[name], shown[called] = called, name
-        tools.append({"type": "function", "function": {**function, "name": name}})
-    return Toolbox(tuple(tools), meant, shown, tuple(notes))
+        tools.append({"type": "function", "function": _function(tool, called, name)})
+    return Toolbox(tuple(tools), meant, shown)
 
 
-def _declared(body: JsonObject) -> Iterator[tuple[str, JsonObject, str | None]]:
-    yield from _listed(body.get("tools"), "tools")
+def left_out_tools(body: JsonObject) -> list[Note]:
+    """One note per tool that cannot be served."""
+    return [
+        Note("parameter", path, before=tool.get("type")) for path, tool, called in _declared(body) if called is None
+    ]
+
+
+def _declared(body: JsonObject) -> list[tuple[str, JsonObject, Called | None]]:
+    """Every tool of the request: its path, and who is meant by it, None if it cannot be served."""
+    declared: list[tuple[str, JsonObject, Called | None]] = []
+    _read_tools(body.get("tools"), "tools", declared)
     items = body.get("input")
-    for index, item in enumerate(items if isinstance(items, list) else ()):
-        if isinstance(item, dict) and item.get("type") in ("additional_tools", "tool_search_output"):
-            yield from _listed(item.get("tools"), f"input[{index}].tools")
+    if isinstance(items, list):
+        for index, item in enumerate(items):
+            if isinstance(item, dict) and item.get("type") in ("additional_tools", "tool_search_output"):
+                _read_tools(item.get("tools"), f"input[{index}].tools", declared)
+    return declared
 
 
-def _listed(tools: Any, path: str) -> Iterator[tuple[str, JsonObject, str | None]]:
-    if tools is not None and not isinstance(tools, list):
-        raise BadRequest("must be a list of tools", path=path)
-    for index, tool in enumerate(tools or ()):
-        place = f"{path}[{index}]"
+def _read_tools(tools: Any, path: str, declared: list[tuple[str, JsonObject, Called | None]]) -> None:
+    """Of namespaces in one another the outermost counts.
+
+    No recursion: compiled code knows no limit of it, and namespaces may be nested as deep as the client likes.
+    """
+    waiting = _placed(tools, path, None)
+    while waiting:
+        place, tool, namespace = waiting.pop()
         if not isinstance(tool, dict):
             raise BadRequest("must be an object", path=place)
-        if tool.get("type") != "namespace":
-            yield place, tool, None
-            continue
-        name = _name(tool, place)
-        for inner_place, inner, _ in _listed(tool.get("tools"), f"{place}.tools"):
-            yield inner_place, inner, name
+        if tool.get("type") == "namespace":
+            name = _name(tool, place)
+            waiting += _placed(tool.get("tools"), f"{place}.tools", namespace or name)
+        else:
+            declared.append((place, tool, _called(tool, namespace, place)))
+
+
+def _placed(tools: Any, path: str, namespace: str | None) -> list[tuple[str, Any, str | None]]:
+    """The entries of a list of tools, the first one last."""
+    if tools is None:
+        return []
+    if not isinstance(tools, list):
+        raise BadRequest("must be a list of tools", path=path)
+    return [(f"{path}[{index}]", tools[index], namespace) for index in range(len(tools) - 1, -1, -1)]
 
 
 def _name(tool: JsonObject, path: str) -> str:
@@ -123,26 +149,33 @@ def _name(tool: JsonObject, path: str) -> str:
     return name
 
 
-def _function(tool: JsonObject, namespace: str | None, path: str) -> tuple[Called, JsonObject] | None:
-    """Who is meant and the chat function, or None for a tool that cannot be served."""
+def _called(tool: JsonObject, namespace: str | None, path: str) -> Called | None:
+    """Who is meant by a tool, or None for one that only OpenAI's servers could run."""
     kind = tool.get("type")
-    if kind == "local_shell":
-        return Called("local_shell", "local_shell"), {
-            "name": "local_shell",
-            "description": "Runs a command on the user's machine.",
-            "parameters": _SHELL,
-        }
-    if kind == "tool_search" and tool.get("execution") == "client":
-        return Called("tool_search", "tool_search"), _described("tool_search", tool)
+    if kind is None or kind == "function":
+        return Called("function", _name(_inner(tool), path), namespace)
     if kind == "custom":
-        name = _name(tool, path)
-        flat = flat_name(name, namespace)
-        return Called("custom", name, namespace), {**_described(flat, tool), "parameters": _INPUT}
-    if kind not in ("function", None):
-        return None
-    inner = tool["function"] if isinstance(tool.get("function"), dict) else tool  # chat's shape is understood as well
-    name = _name(inner, path)
-    return Called("function", name, namespace), _described(flat_name(name, namespace), inner)
+        return Called("custom", _name(tool, path), namespace)
+    if kind == "local_shell":
+        return Called("local_shell", "local_shell")
+    if kind == "tool_search" and tool.get("execution") == "client":
+        return Called("tool_search", "tool_search")
+    return None
+
+
+def _inner(tool: JsonObject) -> JsonObject:
+    """Where a function describes itself: chat's shape is understood as well."""
+    function = tool.get("function")
+    return function if isinstance(function, dict) else tool
+
+
+def _function(tool: JsonObject, called: Called, name: str) -> JsonObject:
+    """The chat function for a tool, under the name that the model knows it by."""
+    if called.kind == "local_shell":
+        return {"name": name, "description": "Runs a command on the user's machine.", "parameters": _SHELL}
+    if called.kind == "custom":
+        return {**_described(name, tool), "parameters": _INPUT}
+    return _described(name, _inner(tool) if called.kind == "function" else tool)
 
 
 def _described(name: str, tool: JsonObject) -> JsonObject:
