@@ -92,8 +92,8 @@ class _Written:
 
 
 def _dumps_slowly(value: Any) -> bytes:
-    """JSON of a value that is nested deeper than the libraries can follow, with a stack of our own, or that has a number
-    in it which is too large for one (`1e400`): null, as orjson writes it."""
+    """JSON of a value that is nested deeper than the libraries can follow, with a stack of our own, or in which a
+    number is too large for one (`1e400`): null, as orjson writes it."""
     parts: list[str] = []
     waiting: list[Any] = [value]
     while waiting:

@@ -27,6 +27,7 @@ from moongate.gateway.workers import FORCE, listen_to_signals, say, supervise
 
 BACKLOG: Final = 2048
 UNSENT: Final = 256 * 1024  # bytes that wait in the kernel for a client; left alone, it takes megabytes for each
+COLLECT_AFTER: Final = 10_000  # new objects; Python's own 700 is a dozen requests, which leave nothing to collect
 IDLE_TICKS: Final = 50  # of a tenth of a second
 FLUSH_SECONDS: Final = 2.0  # for clients to read the last bytes of their answers
 
@@ -154,6 +155,7 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
         gc.collect()
         gc.freeze()  # what is here now stays: no need to look at it again and again, in the midst of requests
+        gc.set_threshold(COLLECT_AFTER)
 
     async def on_tick(self, counter: int) -> bool:
         if counter % IDLE_TICKS == 0 and not self.server_state.tasks:
