@@ -49,11 +49,15 @@ def extensions() -> list[object]:
 
 
 class InParallel(build_ext):
-    """Compiles the files of an extension on all cores."""
+    """Compiles the files of an extension on all cores, and where the compiler is gcc, lets it look across them."""
 
     def build_extensions(self) -> None:
         self.parallel = None  # the extensions share object files
         compiler: Any = self.compiler
+        if "gcc" in Path(compiler.compiler_so[0]).name:
+            for extension in self.extensions:
+                extension.extra_compile_args += ["-flto=auto", "-fno-plt", "-fno-semantic-interposition"]
+                extension.extra_link_args += ["-flto=auto"]
         compile_one, link = compiler._compile, compiler.link_shared_object
         begun: list[Future[None]] = []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moongate.net.lane import MOST_REMEMBERED, Lane, first_line
+from moongate.net.lane import LONGEST_OPENING, MOST_OPENINGS, MOST_REMEMBERED, Lane, first_line
 
 PREFIX, SUFFIX = b'data: {"t":"', b'"}\n\n'
 
@@ -86,3 +86,14 @@ def test_no_chunk_has_some_sizes() -> None:
     lane = Lane(b"abcdefg", b"hijkl", b"", lambda *_: True, out.append, 99)
     assert not lane.take(b"abcdefg" + b"x" * 7 + b"hijkl\r\n")
     assert out == []
+
+
+def test_what_it_remembers_is_bounded() -> None:
+    for prefix, most in ((PREFIX, MOST_OPENINGS), (b'data: {"t":"' + b"x" * LONGEST_OPENING, 0)):
+        out: list[bytes] = []
+        lane = Lane(prefix, SUFFIX, b"abc", lambda *_: False, out.append, 1 << 20)
+        for size in range(2 * MOST_OPENINGS):
+            for data in (framed(prefix + b"a" * size + SUFFIX), framed(prefix + b"b" * size + SUFFIX, b"%X")):
+                assert lane.take(data)
+                assert out.pop() == data
+        assert len(lane._openings) <= most

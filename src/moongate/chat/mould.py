@@ -22,6 +22,7 @@ TEXT_FIELDS: Final = ("content", "reasoning_content", "reasoning")
 
 ENVELOPE: Final = ("id", "object", "created", "model", "system_fingerprint", "service_tier", "provider")
 
+_USUAL: Final = frozenset((*ENVELOPE, "choices"))
 _SUFFIX_CUT: Final = 4
 _PREFIX_CUT: Final = 6
 _MOST_TRIES: Final = 8  # a provider that writes something new into each chunk gives no mould
@@ -165,12 +166,11 @@ class Moulder:
         if raw is None or not self._tries or (place := text_place(chunk.payload)) is None:
             return None
         field, choice = place
-        found = _FIELDS[field].search(raw)
-        text = _TEXT.match(raw, found.end()) if found is not None else None
-        if found is None or text is None or raw[text.end() : text.end() + 1] != b'"':
+        start, end = _text_in(raw, field)
+        if start < 0:
             return None
         self._tries -= 1
-        return _mould(raw[: found.end()], raw[text.end() :], chunk.payload, field, choice, self._limit)
+        return _mould(raw[:start], raw[end:], chunk.payload, field, choice, self._limit)
 
     def was_right(self) -> None:
         """More came out of the last mould."""
@@ -194,13 +194,31 @@ def text_place(payload: JsonObject) -> tuple[str, int] | None:
     return said[0], index
 
 
+def _text_in(raw: bytes, field: str) -> tuple[int, int]:
+    """Where the text of the first such field begins and ends, as JSON wrote it; (-1, -1) if it cannot be told."""
+    name = b'"%b":"' % field.encode("ascii")
+    start = raw.find(name) + len(name)  # as most write it
+    if start < len(name):
+        found = _FIELDS[field].search(raw)
+        if found is None:
+            return -1, -1
+        start = found.end()
+    end = raw.find(b'"', start)
+    if end >= 0 and BACKSLASH not in raw[start:end]:
+        return start, end
+    text = _TEXT.match(raw, start)
+    end = text.end() if text is not None else -1
+    return (start, end) if raw[end : end + 1] == b'"' else (-1, -1)
+
+
 def _is_bare(payload: JsonObject, field: str) -> bool:
     """Is there nothing in a text chunk but its text and what every chunk of the stream has?"""
-    choice = payload["choices"][0]
-    more = [value for name, value in payload.items() if name not in ENVELOPE and name != "choices"]
-    more += [value for name, value in choice.items() if name not in ("index", "delta")]
-    return all(value is None for value in more) and not any(
-        value for name, value in choice["delta"].items() if name != field
+    choice: JsonObject = payload["choices"][0]
+    delta: JsonObject = choice["delta"]
+    return not (
+        any(value is not None and name not in _USUAL for name, value in payload.items())
+        or any(value is not None and name != "index" and name != "delta" for name, value in choice.items())
+        or any(value and name != field for name, value in delta.items())
     )
 
 

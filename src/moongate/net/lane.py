@@ -8,6 +8,8 @@ from typing import Final
 from moongate.wire.frames import odd_bytes
 
 Forward = Callable[[bytes], None]
+MOST_OPENINGS: Final = 256  # sizes of reads that a lane remembers
+LONGEST_OPENING: Final = 1024  # bytes; a longer one is not remembered
 MOST_REMEMBERED: Final = 16 * 1024  # bytes of a read, whose first line is remembered
 _LINES: Final[
     dict[int, bytes]
@@ -23,7 +25,7 @@ class Lane:
     """
 
     __slots__ = (
-        *("_accepts", "_bare", "_end", "_forward", "_inside", "_least", "_most", "_odd", "_ordinary", "_prefix"),
+        *("_accepts", "_bare", "_end", "_forward", "_least", "_most", "_odd", "_openings", "_ordinary", "_prefix"),
         *("_suffix", "taken"),
     )
 
@@ -43,7 +45,7 @@ class Lane:
         self._odd = odd_bytes(ordinary)
         self._accepts = accepts
         self._forward = forward
-        self._inside = len(prefix)
+        self._openings: dict[int, bytes] = {}  # by the size of a read: how it begins, framing and prefix
         self._end = -len(self._suffix)
         self._least = len(prefix) + len(self._suffix)
         self._most = limit
@@ -52,20 +54,32 @@ class Lane:
 
     def take(self, data: bytes) -> bool:
         """True: it was forwarded. Only for a read that begins where an HTTP chunk begins."""
-        line = _LINES.get(len(data)) or first_line(len(data))
-        start = len(line)
-        if not (data.startswith(self._prefix, start) and data.endswith(self._suffix)):
+        opening = self._openings.get(len(data))
+        if opening is None or not data.startswith(opening):
+            opening = self._learn(data)
+        if not opening or not data.endswith(self._suffix):
             return False
-        if not self._least <= len(data) - start <= self._most:
-            return False
-        if not line or not (data.startswith(line) or data[:start].lower() == line):
-            return False
-        text = data[start + self._inside : self._end]
+        text = data[len(opening) : self._end]
         if 1 in text.translate(self._odd) and not self._accepts(text, text.translate(None, self._ordinary)):
             return False
         self._forward(text if self._bare else data)
         self.taken = True
         return True
+
+    def _learn(self, data: bytes) -> bytes:
+        """How this read begins, if it may be one that fits: such reads of one size all begin alike."""
+        line = _LINES.get(len(data)) or first_line(len(data))
+        start = len(line)
+        if not line or not self._least <= len(data) - start <= self._most:
+            return b""
+        if not data.startswith(self._prefix, start) or not (data.startswith(line) or data[:start].lower() == line):
+            return b""
+        opening = data[: start + len(self._prefix)]
+        if len(opening) <= LONGEST_OPENING:
+            if len(self._openings) >= MOST_OPENINGS:
+                self._openings.clear()
+            self._openings[len(data)] = opening
+        return opening
 
 
 def first_line(size: int) -> bytes:
