@@ -9,7 +9,7 @@ from html import escape
 from bench.table import Figures, yardstick
 
 WIDTH, LEFT, BAR = 760, 250, 18
-COLOURS = {"nginx": "#7a7a7a", "moongate": "#2f6fde"}
+COLOURS = {"nginx": "#7a7a7a", "moongate": "#2f6fde", "moongate-python": "#8fb2ef"}
 PALETTE = ["#2f6fde", "#d2691e", "#2e8b57", "#8a2be2", "#b22222", "#7a7a7a"]
 
 
@@ -43,7 +43,7 @@ def bars(figures: Figures) -> str:
                 colour = COLOURS.get(label.split(":")[0], "#c9873a")
                 parts.append(text(LEFT - 8, y + 13, label, "end"))
                 parts.append(f'<rect x="{LEFT}" y="{y}" width="{length:.0f}" height="{BAR - 4}" fill="{colour}"/>')
-                parts.append(text(LEFT + length + 6, y + 12, f"{ratio:.1f} ×  ({value:,.0f} µs)"))
+                parts.append(text(LEFT + length + 6, y + 12, f"{ratio:.{2 if ratio < 3 else 1}f} ×  ({value:,.0f} µs)"))
                 y += BAR
         y += 26
     return svg(y, parts)

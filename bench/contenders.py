@@ -161,7 +161,7 @@ CONTENDERS = {
             prefix="plain/",
             missing=lambda: "" if COMPILED.exists() else "not built: make compiled",
         ),
-        Contender("interpreted", partial(moongate, python=sys.executable), prefix="plain/"),
+        Contender("moongate-python", partial(moongate, python=sys.executable), prefix="plain/"),
         Contender("smg", smg, missing=absent("smg", "bin", "smg")),
         Contender(
             "portkey",

@@ -227,7 +227,7 @@ class Bench:
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--quick", action="store_true")
-    options.add_argument("--rounds", type=int, default=3)
+    options.add_argument("--rounds", type=int, default=5)
     options.add_argument("--only", nargs="*", default=list(CONTENDERS), choices=list(CONTENDERS))
     options.add_argument("--json", type=Path)
     options.add_argument("--chart", type=Path)

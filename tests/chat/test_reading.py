@@ -124,6 +124,19 @@ def test_the_first_chunks_are_read_then_reads_become_stretches() -> None:
     assert reader.stretch(event("3") + b": ping\n\n") is None
 
 
+def test_a_new_mould_is_asked_about_once_and_not_in_the_middle_of_an_event() -> None:
+    reader = EventReader(SseDecoder())
+    assert reader.next_stretch() is None
+    reader.feed(event("1"))
+    stretch = reader.next_stretch()
+    assert stretch is not None
+    assert (stretch.raw, stretch.text, stretch.field, stretch.choice) == (b"", b"", "content", 0)
+    assert reader.groove(b"<").prefix + b"1" + reader.groove(b"<").suffix == event("1")
+    assert reader.next_stretch() is None
+    reader.feed(event("2", model="other") + event("3")[:9])
+    assert reader.next_stretch() is None
+
+
 def test_every_cut_gives_the_same_texts() -> None:
     data = event("3") + event("4") + b": ping\n\n" + event('"') + event("5", model="m") + event("6")
     for cuts in every_cut(data):

@@ -112,7 +112,7 @@ class EventReader:
         return Stretch(b"", b"", self._mould.field, self._mould.choice)
 
     def groove(self, gate: bytes, write: Callable[[bytes], bytes] | None = None) -> Groove:
-        """What the last stretch ran in. Only behind a read that was one stretch and was accepted."""
+        """What the last stretch came out of. Only if it was accepted, and was all of its read."""
         assert self._source is not None
         return Groove(self._source, gate, write)
 
@@ -134,6 +134,7 @@ class EventReader:
         stretch = mould.whole(data) or mould.leading(data)
         if stretch is None:
             return self._read(data)
+        self._moulder.was_right()
         self._source = mould
         items: list[Item | Stretch] = [stretch]
         if self._pause:
