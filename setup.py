@@ -66,10 +66,13 @@ class InParallel(build_ext):
                 begun.pop(0).result()
             link(*args, **named)
 
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            compiler._compile = lambda *args: begun.append(pool.submit(compile_one, *args))
-            compiler.link_shared_object = link_when_all_is_done
+        pool = ThreadPoolExecutor(os.cpu_count())
+        compiler._compile = lambda *args: begun.append(pool.submit(compile_one, *args))
+        compiler.link_shared_object = link_when_all_is_done
+        try:
             super().build_extensions()
+        finally:
+            pool.shutdown(cancel_futures=True)  # after a mistake or Ctrl-C nothing more is begun
 
 
 setup(ext_modules=extensions(), cmdclass={"build_ext": InParallel})

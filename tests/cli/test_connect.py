@@ -88,7 +88,7 @@ def test_connect_refuses_a_model_that_is_not_there(capsys: pytest.CaptureFixture
     assert "--model: The model 'kimi-k9' does not exist" in capsys.readouterr().err
 
 
-def test_connect_writes_into_json_and_keeps_the_rest() -> None:
+def test_connect_writes_into_json_and_keeps_the_rest(capsys: pytest.CaptureFixture[str]) -> None:
     write()
     file = Path("settings.json")
     file.write_text('{"theme": "dark", "env": {"A": "1"}} // a comment')
@@ -99,8 +99,22 @@ def test_connect_writes_into_json_and_keeps_the_rest() -> None:
     assert found["env"]["ANTHROPIC_BASE_URL"] == "http://127.0.0.1:4321"
     assert found["env"]["ANTHROPIC_AUTH_TOKEN"] == "client-canary-1"
     assert found["env"]["ANTHROPIC_MODEL"] == "kimi-k2"
-    assert file.with_name("settings.json.before-moongate").read_text().startswith('{"theme"')
+    kept = file.with_name("settings.json.before-moongate")
+    assert kept.read_text().startswith('{"theme"')
     assert file.stat().st_mode & 0o777 == 0o600
+    assert (
+        "wrote settings.json (what stood there before is in settings.json.before-moongate)" in capsys.readouterr().out
+    )
+    assert main(["connect", "claude-code", "--write", "--file", str(file), "--url", "http://127.0.0.1:1"]) == 0
+    assert json.loads(file.read_text())["env"]["ANTHROPIC_BASE_URL"] == "http://127.0.0.1:1"
+    assert kept.read_text().startswith('{"theme": "dark", "env": {"A": "1"}}')
+
+
+def test_connect_writes_a_file_that_was_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    write()
+    assert main(["connect", "claude-code", "--write", "--file", "new.json"]) == 0
+    assert "wrote new.json\n" in capsys.readouterr().out
+    assert not Path("new.json.before-moongate").exists()
 
 
 def test_connect_appends_to_toml_once(capsys: pytest.CaptureFixture[str], folder: Path) -> None:

@@ -130,7 +130,11 @@ def _write(settings: Settings, given: Path | None) -> list[str]:
         if settings.toml.split("\n", 1)[0] in old:
             raise ConfigError("has a section for moongate already: change it there", path=str(path))
         text = (old.rstrip() + "\n\n" if old.strip() else "") + settings.toml + "\n"
-    if old:
-        write_new(path.with_name(path.name + ".before-moongate"), old)
+    kept = path.with_name(path.name + ".before-moongate")
+    if old and not kept.exists():  # what stood there before the first time, not before the last
+        write_new(kept, old)
+    elif not old:
+        kept = path
     write_new(path, text)
-    return [f"{Paint()('wrote', 'green')} {path}"]
+    told = f" (what stood there before is in {kept.name})" if kept != path else ""
+    return [f"{Paint()('wrote', 'green')} {path}{told}"]
