@@ -189,3 +189,11 @@ def test_a_stretch_leaves_a_groove() -> None:
     groove = reader.groove(b"<")
     assert groove.text(event("4")) == b"4"
     assert groove.text(event("<")) is None
+
+
+def test_a_first_chunk_that_ends_otherwise_than_the_rest_does_not_keep_them_from_a_mould() -> None:
+    reader = EventReader(SseDecoder())
+    first = event("1").replace(b'"1"', b'"1", "role": "assistant"')
+    assert texts(reader.feed(first)) == ["1"]
+    assert texts(reader.feed(event("2"))) == ["2"]
+    assert reader.stretch(event("3")) is not None
