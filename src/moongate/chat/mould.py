@@ -70,11 +70,13 @@ class Mould:
             return None
         if LF in inner:
             texts = self._split(data, inner)
-            return None if texts is None else Stretch(data, b"".join(texts), self.field, self.choice, texts)
+            if texts is None:
+                return None
+            return Stretch(data, b"".join(texts), self.field, self.choice, texts, self.sample)
         more = inner.translate(None, ORDINARY)
         if (more or not inner.isascii()) and not is_text(inner, more):
             return None
-        return Stretch(data, inner, self.field, self.choice, (inner,))
+        return Stretch(data, inner, self.field, self.choice, (inner,), self.sample)
 
     def single(self, data: bytes) -> TextChunk | None:
         """The one chunk that `data` is, read at once; None if it is anything else."""
