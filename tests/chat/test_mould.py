@@ -44,6 +44,12 @@ def test_a_chunk_that_carries_text_gives_a_mould(mould: Mould) -> None:
     assert mould.prefix + b"x" + mould.suffix == event(payload("x"))
 
 
+def test_a_mould_knows_its_own_events_whatever_their_text(mould: Mould) -> None:
+    assert mould.is_of(event(payload('"\\')))
+    assert not mould.is_of(event(payload("a", x=1)))
+    assert not mould.is_of(event({"x": 1, **payload("a")}))
+
+
 def test_text_is_found_behind_texts_that_look_like_it() -> None:
     found = mould_of(chunk({"note": '"content": "', **payload("b")}))
     assert found is not None
