@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from moongate.chat.items import Chunk, LazyChunk
+from moongate.chat.items import Chunk, Done, LazyChunk, Stretch
 
 
 class Counting(LazyChunk):
@@ -31,3 +31,14 @@ def test_a_lazy_chunk_makes_its_payload_once() -> None:
     assert chunk.payload == {"made": 1}
     with pytest.raises(NotImplementedError):
         LazyChunk({}).make_payload()
+
+
+def test_done_has_the_bytes_that_came_or_the_usual_ones() -> None:
+    assert Done() == Done(b"data: [DONE]\n\n")
+    assert Done(b"data:[DONE]\n\n") != Done()
+
+
+def test_a_stretch_need_not_know_its_chunks() -> None:
+    stretch = Stretch(b"raw", b"a", "content", 1)
+    assert (stretch.raw, stretch.text, stretch.field, stretch.choice) == (b"raw", b"a", "content", 1)
+    assert (stretch.texts, stretch.sample) == ((), {})

@@ -138,8 +138,10 @@ def test_a_stretch_of_another_field_begins_a_block() -> None:
     assert encoder.plain(stretch(b"d", "reasoning_content")) == b")(reasoning|d"
 
 
-def test_a_stretch_may_come_first() -> None:
+def test_a_stretch_may_come_first_and_tells_who_answers() -> None:
     assert Script().plain(stretch(b"a")) == b"<(text|a"
+    sample: dict[str, Any] = {"id": "7", "choices": [{"index": 0, "delta": {"content": "b"}}]}
+    assert Script().plain(Stretch(b"", b"a", "content", 0, (), sample)) == b"<7(text|a"
 
 
 def test_a_stretch_during_an_open_call_waits() -> None:

@@ -11,8 +11,9 @@ from tests.support.assembly import assemble
 from tests.support.cuts import every_cut
 
 from moongate import BadUpstream, KimiTransformer, Session
-from moongate.chat.contracts import Encoder, Exchange
+from moongate.chat.contracts import Dialect, Encoder, Exchange
 from moongate.chat.items import Chunk, Done, Failure, Item, Stretch
+from moongate.dialects import MESSAGES, RESPONSES
 from moongate.errors import GatewayError
 from moongate.pipeline.base import BaseExchange
 
@@ -381,3 +382,10 @@ def test_what_was_too_much_in_the_groove_ends_as_a_failure() -> None:
             assert session.feed(TEXT) == b"BROKEN."
         assert session.finished
         assert "too much" in str(session.failure)
+
+
+@pytest.mark.parametrize("front", [MESSAGES, RESPONSES])
+def test_an_answer_is_known_by_its_id_though_its_first_chunk_was_all_markup(front: Dialect) -> None:
+    session = Session(kimi({"preset": "agent"}), SSE, front.encoder({"model": "m", "input": ""}))
+    assert session.feed(event({"content": "<|im_end|>"})) == b""
+    assert b'_c"' in session.feed(TEXT)

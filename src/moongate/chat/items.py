@@ -10,9 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from moongate.errors import GatewayError
 from moongate.payload import JsonObject, dumps
+
+NO_SAMPLE: Final[JsonObject] = {}
 
 
 class Chunk:
@@ -91,14 +94,23 @@ class Stretch:
     is a JSON string.
     """
 
-    __slots__ = ("choice", "field", "raw", "text", "texts")
+    __slots__ = ("choice", "field", "raw", "sample", "text", "texts")
 
-    def __init__(self, raw: bytes, text: bytes, field: str, choice: int, texts: Sequence[bytes] = ()) -> None:
+    def __init__(
+        self,
+        raw: bytes,
+        text: bytes,
+        field: str,
+        choice: int,
+        texts: Sequence[bytes] = (),
+        sample: JsonObject = NO_SAMPLE,
+    ) -> None:
         self.raw = raw
         self.text = text
         self.field = field  # "content", "reasoning_content", "reasoning"
         self.choice = choice
         self.texts = texts  # the text of each chunk
+        self.sample = sample  # what one of these chunks says, whatever its text
 
 
 Item = Chunk | Done | Opaque | Failure

@@ -57,6 +57,10 @@ class Mould:
         # Long needles are slow to look for, so the joint is looked for by its middle.
         self._seam = suffix[-_SUFFIX_CUT:] + prefix[:_PREFIX_CUT]
 
+    def is_of(self, event: bytes) -> bool:
+        """May this event have come out of it, whatever its text?"""
+        return event.startswith(self.prefix) and event.endswith(self.suffix)
+
     def whole(self, data: bytes) -> Stretch | None:
         """All of `data`, if it is chunks of this mould and nothing else."""
         if not data.startswith(self.prefix) or not data.endswith(self.suffix) or len(data) < self._least:
@@ -66,11 +70,13 @@ class Mould:
             return None
         if LF in inner:
             texts = self._split(data, inner)
-            return None if texts is None else Stretch(data, b"".join(texts), self.field, self.choice, texts)
+            if texts is None:
+                return None
+            return Stretch(data, b"".join(texts), self.field, self.choice, texts, self.sample)
         more = inner.translate(None, ORDINARY)
         if (more or not inner.isascii()) and not is_text(inner, more):
             return None
-        return Stretch(data, inner, self.field, self.choice, (inner,))
+        return Stretch(data, inner, self.field, self.choice, (inner,), self.sample)
 
     def single(self, data: bytes) -> TextChunk | None:
         """The one chunk that `data` is, read at once; None if it is anything else."""
@@ -152,25 +158,34 @@ class TextChunk(LazyChunk):
 
 
 class Moulder:
-    """Makes moulds. A provider that writes something new into each chunk is given up after a few."""
+    """Makes moulds. A provider that writes something new into each chunk is given up after a few, until two of its
+    chunks in a row are alike."""
 
-    __slots__ = ("_limit", "_tries")
+    __slots__ = ("_limit", "_prefix", "_suffix", "_tries")
 
     def __init__(self, limit: int = EVENT_LIMIT) -> None:
         self._limit = limit
         self._tries = _MOST_TRIES
+        self._prefix = self._suffix = b""  # of the last chunk, since it was given up
 
     def mould(self, chunk: Chunk) -> Mould | None:
         """The mould that this chunk came out of, if it carries nothing but text."""
         raw = chunk.raw
-        if raw is None or not self._tries or (place := text_place(chunk.payload)) is None:
+        if raw is None or (place := text_place(chunk.payload)) is None:
             return None
         field, choice = place
         start, end = _text_in(raw, field)
         if start < 0:
             return None
-        self._tries -= 1
-        return _mould(raw[:start], raw[end:], chunk.payload, field, choice, self._limit)
+        prefix, suffix = raw[:start], raw[end:]
+        if self._tries:
+            self._tries -= 1
+        elif prefix == self._prefix and suffix == self._suffix:
+            self._tries = _MOST_TRIES
+        else:
+            self._prefix, self._suffix = prefix, suffix
+            return None
+        return _mould(prefix, suffix, chunk.payload, field, choice, self._limit)
 
     def was_right(self) -> None:
         """More came out of the last mould."""
@@ -225,9 +240,9 @@ def _is_bare(payload: JsonObject, field: str) -> bool:
 def _mould(prefix: bytes, suffix: bytes, payload: JsonObject, field: str, choice: int, limit: int) -> Mould | None:
     """The mould, if a probe in the place of the text changes the text and nothing else."""
     probe = prefix + _PROBE + suffix
+    mould = Mould(prefix, suffix, payload, field, choice, limit)
     try:
         found = loads(probe[probe.find(b"{") : probe.rfind(b"}") + 1])
-    except ValueError:
+        return mould if found == mould.payload(_PROBE_TEXT) and len(suffix) > _SUFFIX_CUT else None
+    except (ValueError, RecursionError):  # to compare goes less deep than to read
         return None
-    mould = Mould(prefix, suffix, payload, field, choice, limit)
-    return mould if found == mould.payload(_PROBE_TEXT) and len(suffix) > _SUFFIX_CUT else None

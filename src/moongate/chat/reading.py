@@ -159,6 +159,6 @@ class EventReader:
         for frame in self._decoder.feed(data):
             item = item_of(frame)
             items.append(item)
-            if type(item) is Chunk and not (self._mould and frame.raw.startswith(self._mould.prefix)):
+            if type(item) is Chunk and not (self._mould and self._mould.is_of(frame.raw)):
                 self._mould = self._moulder.mould(item) or self._mould
         return items

@@ -85,7 +85,7 @@ class AnswerEncoder(ABC):
             return self._go_on(stretch.text)
         name = "content" if kind == "text" else "reasoning_content"
         text = loads(b'"' + stretch.text + b'"')
-        return self.feed(Chunk.of({"choices": [{"index": 0, "delta": {name: text}}]}))
+        return self.feed(Chunk.of({**stretch.sample, "choices": [{"index": 0, "delta": {name: text}}]}))
 
     def writer(self, stretch: Stretch) -> Callable[[bytes], bytes] | None:
         return self._go_on if not stretch.choice and self._is_in(_kind_of(stretch)) else None
