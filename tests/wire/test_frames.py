@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from moongate.wire.frames import counts_at_the_end, without_bom
+from moongate.wire.frames import Frame, counts_at_the_end, odd_bytes, without_bom
 
 
 @pytest.mark.parametrize(
@@ -19,3 +19,14 @@ def test_only_an_object_and_done_show_that_they_are_whole(data: bytes, counts: b
 )
 def test_the_byte_order_mark(head: bytes, left: bytes | None) -> None:
     assert without_bom(head) == left
+
+
+def test_a_frame_is_what_it_holds() -> None:
+    assert Frame(b"data: a\n\n", b"a") == Frame(b"data: a\n\n", b"a", "")
+    assert Frame(b"data: a\n\n", b"a") != Frame(b"data: a\n\n", b"a", "error")
+
+
+def test_odd_bytes_are_all_but_the_ordinary_ones() -> None:
+    odd = odd_bytes(b"ab")
+    assert b"abc\xff".translate(odd) == b"\0\0\1\1"
+    assert 1 not in b"ba".translate(odd)
