@@ -40,7 +40,10 @@ class Exchange(Protocol):
     def close(self) -> Sequence[Item]: ...
 
     def plain(self, stretch: Stretch) -> bool:
-        """May this stretch of plain text leave as it came? True only if no rule can fire in it and no state changes."""
+        """May this stretch of plain text leave as it came? True only if no rule can fire in it and no state changes.
+
+        An empty text asks whether the next one may, if it has no byte of `gate` in it: that one may not come here.
+        """
         ...
 
 
