@@ -88,9 +88,11 @@ class Inside:
         ]
         config = parse_config(json.dumps({"api_keys": [KEY], "providers": providers}), "config.json", Path.cwd(), {})
         self._metrics = metrics = Metrics(Slots())
-        log = AccessLog(os.open(os.devnull, os.O_WRONLY), style="json")
-        gateway = Gateway(State(config, config.client_keys, metrics, None), metrics, log)
-        quiet, self._other_end = socket.socketpair()
+        self._nowhere = os.open(os.devnull, os.O_WRONLY)
+        log = AccessLog(self._nowhere, style="json")
+        self._gateway = gateway = Gateway(State(config, config.client_keys, metrics, None), metrics, log)
+        self._ends = socket.socketpair()
+        quiet = self._ends[0]
         self.client = Protocol(SimpleNamespace(loaded_app=gateway), ServerState(), {}, loop)  # type: ignore[arg-type]
         self.client.connection_made(Wire(quiet))
         client: Any = gateway.state.targets[0].upstream  # all targets are at one origin
@@ -112,8 +114,12 @@ class Inside:
 
         return run
 
-    def check(self) -> None:
+    def close(self) -> None:
         """Was everything answered well?"""
+        self._gateway.close()
+        os.close(self._nowhere)
+        for end in self._ends:
+            end.close()
         family = "moongate_requests_total\t"
         answers = {name: count for name, count in self._metrics.slots.totals().items() if name.startswith(family)}
         bad = {name: count for name, count in answers.items() if 'status="200"' not in name}
@@ -176,7 +182,7 @@ async def measured(only: list[str], seconds: float, rounds: int = 5) -> dict[str
         for name, run in found.items():
             spent = await cpu_of(run, seconds / rounds)
             best[name] = min(best.get(name, spent), spent)
-    inside.check()
+    inside.close()
     return best
 
 

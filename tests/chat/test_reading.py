@@ -210,16 +210,3 @@ def test_a_first_chunk_that_ends_otherwise_than_the_rest_does_not_keep_them_from
     assert texts(reader.feed(first)) == ["1"]
     assert texts(reader.feed(event("2"))) == ["2"]
     assert reader.stretch(event("3")) is not None
-
-
-def test_a_new_mould_is_asked_about_once() -> None:
-    reader = EventReader(SseDecoder())
-    assert reader.next_stretch() is None
-    reader.feed(event("1"))
-    stretch = reader.next_stretch()
-    assert stretch is not None
-    assert (stretch.field, stretch.choice, stretch.text) == ("content", 0, b"")
-    assert reader.groove(b"").text(event("2")) == b"2"
-    assert reader.next_stretch() is None
-    reader.feed(event("3", model="m") + b"data: ")  # the next event has begun: its read is none of a groove's
-    assert reader.next_stretch() is None
