@@ -115,7 +115,7 @@ class Inside:
         return run
 
     def close(self) -> None:
-        """Was everything answered well?"""
+        """End it all, and the program with it if anything was not answered well."""
         self._gateway.close()
         os.close(self._nowhere)
         for end in self._ends:

@@ -19,13 +19,13 @@ import httptools
 
 from moongate.gateway.bounds import Bounds
 from moongate.gateway.head_faults import Headers, fault_of
+from moongate.wire.frames import CR
 
 Known = dict[tuple[bytes, ...], "Head"]
 
 MAX_KNOWN: Final = 512  # heads
 MAX_KNOWN_SIZE: Final = 4096  # bytes of one
 MAX_DIGITS: Final = 9  # of a length that is recognised
-CR: Final = 0x0D
 LENGTH: Final = re.compile(rb"\r\ncontent-length: ([0-9]{1,%d})\b" % MAX_DIGITS, re.IGNORECASE)
 CONTINUE: Final = (b"expect", b"100-continue")
 
