@@ -42,7 +42,7 @@ class Exchange(Protocol):
     def plain(self, stretch: Stretch) -> bool:
         """May this stretch of plain text leave as it came? True only if no rule can fire in it and no state changes.
 
-        An empty text asks for the next one too: without a byte of `gate` in it, that may leave without being shown here.
+        An empty text asks for the next one too: without a byte of `gate` in it, it may leave without being shown here.
         """
         ...
 
