@@ -5,12 +5,18 @@ BIN := $(VENV)/bin
 FAST := .compiled
 INSTALL := bin/python -m pip --disable-pip-version-check -q install --no-deps
 REQ := requirements
+SOURCES := $(shell find src -name '*.py')
+SYSTEM_PACKAGES := tests/support/system_packages.py
+PYTEST := $(BIN)/pytest -n 2 --dist loadfile
+VECTORS := $(wildcard tests/test_vectors_*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help run compiled test check lint types tests tests-compiled coverage docs agents faults soak fuzz format lock sbom clean bench bench-growth bench-peers
+.PHONY: help run compiled test test-all check system-packages lint types types-and-machine-code tests tests-full \
+  tests-plain tests-plain-short tests-compiled tests-compiled-short test-core coverage docs agents faults kvv soak fuzz \
+  format lock sbom clean bench bench-growth bench-peers
 
 help:  ## list the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "moongate needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
@@ -25,19 +31,10 @@ $(VENV)/.dev: $(VENV)/.runtime $(REQ)/dev.txt
 	$(VENV)/$(INSTALL) --require-hashes -r $(REQ)/dev.txt
 	@touch $@
 
-define CAN_COMPILE
-import os, shlex, shutil, sys, sysconfig
-compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")[0]
-headers = os.path.join(sysconfig.get_path("include"), "Python.h")
-needs = "make compiled needs a C compiler and Python's headers (Debian: apt install gcc libc6-dev python3-dev); make run works without"
-sys.exit(None if shutil.which(compiler) and os.path.exists(headers) else needs)
-endef
-export CAN_COMPILE
-
 # Nothing is taken away before the new one is built.
-$(FAST)/.made: setup.py pyproject.toml $(wildcard $(REQ)/*.txt) $(shell find src -name '*.py')
+$(FAST)/.made: setup.py pyproject.toml $(wildcard $(REQ)/*.txt) $(SOURCES)
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "moongate needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
-	@$(PYTHON) -c "$$CAN_COMPILE"
+	@$(PYTHON) $(SYSTEM_PACKAGES) require gcc
 	test -x $(FAST)/bin/python || $(PYTHON) -m venv $(FAST)
 	$(FAST)/$(INSTALL) --require-hashes -r $(REQ)/runtime.txt -r $(REQ)/build.txt -r $(REQ)/compiler.txt
 	@echo "compiling moongate: one to two minutes"
@@ -54,29 +51,80 @@ run: $(if $(filter $(FAST),$(RUN)),$(FAST)/.made,$(VENV)/.runtime)  ## set up an
 
 compiled: $(FAST)/.made  ## the same gateway as machine code, a third less CPU: .compiled/bin/moongate (needs gcc)
 
-test: $(VENV)/.dev $(FAST)/.made check  ## set up on a fresh machine, then lint, types and all tests
+test: system-packages  ## set up, then every kind of test, some of them short: at most eight minutes on two quiet cores
+	@$(MAKE) --no-print-directory $(VENV)/.dev
+	@$(BIN)/python -m tests.suite short
 
-check: lint types tests tests-compiled  ## the same without the set-up
+test-all: system-packages  ## everything at full length: more than an hour (MINUTES=30: as much as fits)
+	@$(MAKE) --no-print-directory $(VENV)/.dev
+	@$(BIN)/python -m tests.suite full $(if $(MINUTES),--minutes $(MINUTES))
+
+check:  ## make test without the set-up
+	@$(BIN)/python -m tests.suite short
+
+# Only CI installs system packages. On a person's machine the tests that need one are skipped, with the reason.
+system-packages:
+	@if [ "$$CI" = true ]; then $(PYTHON) $(SYSTEM_PACKAGES) install; else $(PYTHON) $(SYSTEM_PACKAGES) missing; fi
 
 lint:
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/python -m tests.yardstick
 
 types:
 	$(BIN)/mypy
 
-tests:
-	$(BIN)/pytest -n 2 --dist loadfile
+types-and-machine-code:
+	@$(MAKE) --no-print-directory -j2 types $(if $(shell $(PYTHON) $(SYSTEM_PACKAGES) has gcc),,$(TEST_CODE)/.made)
 
-tests-compiled: $(FAST)/.made
+tests: $(VENV)/.dev
+	$(PYTEST)
+
+tests-full: $(VENV)/.dev
+	TEST_LENGTH=full $(PYTEST)
+
+tests-plain: $(VENV)/.dev  ## all tests with the fast path switched off
+	MOONGATE_FAST=0 $(PYTEST)
+
+tests-plain-short: $(VENV)/.dev
+	TEST_LENGTH=brief MOONGATE_FAST=0 $(PYTEST) $(addprefix tests/,pipeline dialects gateway) $(VECTORS)
+
+tests-compiled: $(VENV)/.dev $(FAST)/.made  ## tests of the compiled modules over what make compiled has built
 	PYTHONPATH=$$($(FAST)/bin/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))') \
-	  $(BIN)/pytest -n 2 --dist loadfile --compiled
+	  TEST_LENGTH=full $(PYTEST) --compiled
+
+# The same C code without optimisation: compiled in a fifth of the time.
+TEST_CODE := build/tests
+$(TEST_CODE)/.made: $(VENV)/.dev setup.py $(SOURCES)
+	@rm -rf $(TEST_CODE)/lib
+	MOONGATE_COMPILED=1 MOONGATE_OPTIMISATION=0 $(BIN)/python setup.py -q build \
+	  --build-lib $(TEST_CODE)/lib --build-temp $(TEST_CODE)/objects
+	@touch $@
+
+tests-compiled-short: $(VENV)/.dev
+	@if $(BIN)/python $(SYSTEM_PACKAGES) has gcc; then \
+	  $(MAKE) --no-print-directory $(TEST_CODE)/.made && TEST_LENGTH=brief PYTHONPATH=$(CURDIR)/$(TEST_CODE)/lib $(PYTEST) --compiled; \
+	elif [ "$$CI" = true ]; then exit 1; fi
+
+# An environment with orjson and pytest, and nothing else.
+CORE := build/core
+CORE_TESTS := $(addprefix tests/,wire chat kimi pipeline dialects fast test_payload.py test_cases.py test_recordings.py)
+$(CORE)/.made: $(REQ)/core.txt
+	$(PYTHON) -m venv --clear $(CORE)
+	$(CORE)/$(INSTALL) --require-hashes -r $(REQ)/core.txt
+	@touch $@
+
+test-core: $(CORE)/.made  ## tests of the core in an environment that has only orjson and pytest
+	TEST_LENGTH=brief PYTHONPATH=src $(CORE)/bin/python -m pytest $(CORE_TESTS) $(VECTORS)
 
 faults: $(VENV)/.dev  ## every fault of an upstream, at full size, through every front and SDK
-	FAULTS=full $(BIN)/pytest -n 2 --dist loadfile tests/faults
+	TEST_LENGTH=full $(PYTEST) tests/faults
 
 agents: $(VENV)/.dev  ## real coding agents from npm through every misbehaviour (ARGS="--agent codex --row ndjson")
 	$(BIN)/python -m tests.agents $(ARGS)
+
+kvv: $(VENV)/.dev  ## a checkout of Kimi-Vendor-Verifier against gateway and simulator, as a table (DIR=path, ARGS="--suite params")
+	$(BIN)/python -m tests.contract.kvv $(DIR) $(ARGS)
 
 soak: $(VENV)/.dev  ## storms, bombs, slow clients, reloads against the gateway as a process; prints what was found
 	$(BIN)/python -m tests.soak
@@ -95,7 +143,7 @@ format:  ## format the code and mend what ruff can mend
 	$(BIN)/ruff check --fix .
 
 lock:  ## renew the hash-locked requirements (needs uv)
-	cd $(REQ) && for name in runtime build compiler dev; do \
+	cd $(REQ) && for name in runtime build compiler dev core; do \
 	  uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	    --no-annotate --only-binary :all: --upgrade $$name.in -o $$name.txt; done
 
@@ -106,13 +154,16 @@ sbom:  ## the bill of materials, from the lock files, as dist/sbom.json (Cyclone
 clean:  ## remove what the targets above made
 	rm -rf $(VENV) $(FAST) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage build dist
 
-bench: $(VENV)/.runtime $(FAST)/.made  ## CPU, latency, throughput and memory beside nginx and the peers; writes bench/results
+bench: $(VENV)/.runtime $(FAST)/.made  ## an agent's turn, requests and chunks beside nginx and the peers; what each feature costs; writes bench/results
 	@mkdir -p bench/results
 	$(BIN)/python -m bench.run --json bench/results/bench.json --chart bench/results/bench.svg
+	$(BIN)/python -m bench.costs --json bench/results/costs.json
+	$(BIN)/python -m docs.generate
 
-bench-growth: $(VENV)/.runtime $(FAST)/.made  ## cost against concurrency, history, chunk size, chunks per read
+bench-growth: $(VENV)/.runtime $(FAST)/.made  ## cost against the size of a turn, concurrency, history, chunk size, chunks per read
 	@mkdir -p bench/results
 	$(BIN)/python -m bench.growth --json bench/results/growth.json --charts bench/results
+	$(BIN)/python -m docs.generate
 
 bench-peers:  ## install the peers into a cache folder outside the repository
 	bench/peers.sh

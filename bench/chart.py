@@ -6,10 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from bench.table import Figures, yardstick
+from bench.rows import ROWS
+from bench.samples import Samples
+from bench.table import number, times
 
 WIDTH, LEFT, BAR = 760, 250, 18
-COLOURS = {"nginx": "#7a7a7a", "moongate": "#2f6fde", "moongate-python": "#8fb2ef"}
+COLOURS = {"nginx": "#7a7a7a", "moongate": "#2f6fde", "moongate-python": "#8fb2ef", "moongate-plain": "#5f90e6"}
+PEER = "#c9873a"
 PALETTE = ["#2f6fde", "#d2691e", "#2e8b57", "#8a2be2", "#b22222", "#7a7a7a"]
 
 
@@ -23,30 +26,35 @@ def text(x: float, y: float, words: str, anchor: str = "start", weight: str = "n
     return f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}" font-weight="{weight}">{escape(words)}</text>'
 
 
-def bars(figures: Figures) -> str:
-    """CPU per request and per chunk, as multiples of nginx in the same run."""
-    nginx = figures.get("nginx", {})
+def bars(samples: Samples) -> str:
+    """CPU per turn, per small request and per chunk, as multiples of nginx in the same run."""
+    headline = [row.figure for row in ROWS["turn"] if row.who == "everybody"]
     parts, y = [], 24
-    for title in ("CPU µs per request", "CPU µs per chunk"):
-        base = yardstick(title, nginx)
+    for title in (*headline, "CPU µs per request", "CPU µs per chunk"):
+        drawn = [(name, title) for name in samples.names()]
+        if title not in headline:
+            more = [figure for figure in samples.values.get("moongate", {}) if figure.startswith(f"{title},")]
+            drawn[2:2] = [("moongate", figure) for figure in more]
+        known = [(name, figure) for name, figure in drawn if samples.ratio(name, figure)]
+        if not known:
+            continue
         parts.append(text(12, y, f"{title} (× nginx, logarithmic)", weight="bold"))
         y += 10
-        for name, each in figures.items():
-            rows = [(name, each.get(title))]
-            if name == "moongate":
-                rows += [(f"moongate: {key[7:]}", value) for key, value in each.items() if key.startswith(title + ",")]
-            for label, value in rows:
-                if not value or not base:
-                    continue
-                ratio = value / base
-                length = max(4.0, math.log10(max(ratio, 0.5) / 0.5) * 120)
-                colour = COLOURS.get(label.split(":")[0], "#c9873a")
-                parts.append(text(LEFT - 8, y + 13, label, "end"))
-                parts.append(f'<rect x="{LEFT}" y="{y}" width="{length:.0f}" height="{BAR - 4}" fill="{colour}"/>')
-                parts.append(text(LEFT + length + 6, y + 12, f"{ratio:.{2 if ratio < 3 else 1}f} ×  ({value:,.0f} µs)"))
-                y += BAR
+        for name, figure in known:
+            parts += bar(samples, name, figure, y, name if figure == title else f"{name}: {figure[7:]}")
+            y += BAR
         y += 26
     return svg(y, parts)
+
+
+def bar(samples: Samples, name: str, figure: str, y: int, label: str) -> list[str]:
+    ratio, value = samples.ratio(name, figure) or 0.0, samples.median(name, figure) or 0.0
+    length = max(4.0, math.log10(max(ratio, 0.5) / 0.5) * 120)
+    return [
+        text(LEFT - 8, y + 13, label, "end"),
+        f'<rect x="{LEFT}" y="{y}" width="{length:.0f}" height="{BAR - 4}" fill="{COLOURS.get(name, PEER)}"/>',
+        text(LEFT + length + 6, y + 12, f"{times(ratio)}  ({number(value)} µs)"),
+    ]
 
 
 def curves(title: str, across: str, lines: Mapping[str, Sequence[tuple[float, float]]]) -> str:
@@ -61,15 +69,15 @@ def curves(title: str, across: str, lines: Mapping[str, Sequence[tuple[float, fl
     def place(x: float, y: float) -> tuple[float, float]:
         return 60 + (math.log10(x) - low) / (high - low or 1) * (WIDTH - 220), 270 - y / top * 230
 
-    for number in range(5):
-        _, y = place(10**low, top * number / 4)
+    for step in range(5):
+        _, y = place(10**low, top * step / 4)
         parts.append(f'<line x1="60" x2="{WIDTH - 160}" y1="{y:.0f}" y2="{y:.0f}" stroke="#ddd"/>')
-        parts.append(text(54, y + 4, f"{top * number / 4:,.0f}", "end"))
+        parts.append(text(54, y + 4, f"{top * step / 4:,.0f}", "end"))
     for x in sorted({x for x, _ in points}):
         parts.append(text(place(x, 0)[0], 285, f"{x:,.0f}", "middle"))
-    for number, (name, line) in enumerate(lines.items()):
-        colour = PALETTE[number % len(PALETTE)]
+    for at, (name, line) in enumerate(lines.items()):
+        colour = PALETTE[at % len(PALETTE)]
         drawn = " ".join("{:.0f},{:.0f}".format(*place(*point)) for point in line)
         parts.append(f'<polyline points="{drawn}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        parts.append(text(WIDTH - 150, 40 + 16 * number, f"— {name}").replace("<text", f'<text fill="{colour}"'))
+        parts.append(text(WIDTH - 150, 40 + 16 * at, f"— {name}").replace("<text", f'<text fill="{colour}"'))
     return svg(310, parts)

@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import islice, repeat
+from itertools import cycle, islice, repeat
 
 from moongate import KimiTransformer, Session
+from moongate.payload import dumps
 
 DELTA = 4096
 K2, K3 = "moonshotai/Kimi-K2-Instruct-0905", "moonshotai/Kimi-K3"
@@ -36,8 +37,8 @@ class Flood:
     delta: int = DELTA  # characters per chunk; 0: the request, which comes in one piece
 
 
-def said(name: str, unit: str, *, before: str = "", after: str = "", model: str = K2, delta: int = DELTA) -> Flood:
-    """A model that says one thing again and again."""
+def repeated(name: str, unit: str, *, before: str = "", after: str = "", model: str = K2, delta: int = DELTA) -> Flood:
+    """A stream of one text, repeated."""
 
     return Flood(name, lambda size: _stream(model, _events(before + unit * (size // len(unit)) + after, delta)), delta)
 
@@ -70,6 +71,29 @@ def _one_by_one(size: int) -> Run:
 def _tiny_calls(size: int) -> Run:
     calls = (f"{CALL}functions.bash:{at}{ARGS}{{}}{DONE}" for at in range(size // 84))
     return _stream(K2, _events(BEGIN + "".join(calls)))
+
+
+def _fields(model: str, before: str, text: str) -> Callable[[int], Run]:
+    """Text that changes its field with every character."""
+
+    def make(size: int) -> Run:
+        fields = cycle((b"content", b"reasoning_content"))
+        pieces = zip(islice(cycle(text), size), fields, strict=False)
+        events = [b'data: {"choices":[{"index":0,"delta":{"%b":%b}}]}\n\n' % (f, dumps(t)) for t, f in pieces]
+        return _stream(model, [_event(before), *events])
+
+    return make
+
+
+def _nameless_calls(size: int) -> Run:
+    """Calls that get their names behind text which comes in between."""
+    count = size // 100
+    entries = [
+        {"index": at, "id": f"x{at}", "type": "function", "function": {"arguments": "{}"}} for at in range(count)
+    ]
+    names = [{"index": at, "function": {"name": "bash"}} for at in range(count)]
+    events = [b'data: {"choices":[{"index":0,"delta":{"tool_calls":[%b]}}]}\n\n' % dumps(e) for e in entries + names]
+    return _stream(K2, [*events[:count], *repeat(_event("x"), count), *events[count:]])
 
 
 def _begin(model: str, calls: Iterator[tuple[str, str]]) -> Run:
@@ -113,42 +137,52 @@ def _bytes(unit: bytes) -> Callable[[int], Run]:
 
 
 FLOODS = (
-    said("callBegin", CALL),
-    said("callBegin and a header, unclosed", f"{CALL}functions.bash:0"),
-    said("callBegin and prose", f"{CALL} begins a call. "),
-    said("sectionBegin", BEGIN),
-    said("sectionBegin, sectionEnd", BEGIN + END),
-    said("callEnd, stray", DONE, before=BEGIN),
-    said("blanks behind argBegin", " ", before=BASH),
-    said("blanks behind a section", " \n", before=BEGIN),
-    said("<", "<"),
-    said("<|", "<|"),
-    said("<|tool_call_", "<|tool_call_"),
-    said("<think>", "<think>"),
-    said("<>", "<>"),
+    repeated("callBegin", CALL),
+    repeated("callBegin and a header, unclosed", f"{CALL}functions.bash:0"),
+    repeated("callBegin and prose", f"{CALL} begins a call. "),
+    repeated("sectionBegin", BEGIN),
+    repeated("sectionBegin, sectionEnd", BEGIN + END),
+    repeated("callEnd, stray", DONE, before=BEGIN),
+    repeated("blanks behind argBegin", " ", before=BASH),
+    repeated("blanks behind a section", " \n", before=BEGIN),
+    repeated("<", "<"),
+    repeated("<|", "<|"),
+    repeated("<|tool_call_", "<|tool_call_"),
+    repeated("<think>", "<think>"),
+    repeated("<>", "<>"),
     Flood("tiny calls", _tiny_calls),
-    said("broken calls", f'{BASH}{{"a{DONE}'),
-    said("calls named by their keys", f'{CALL}7{ARGS}{{"path": "a"}}{DONE}'),
-    said("end markers in one string", DONE, before=f'{BASH}{{"command": "', after=f'"}}{DONE}'),
-    said("strings that never close", f'{BASH}"{"x" * 60}{DONE}'),
-    said("raw control characters", "\n", before=f'{BASH}{{"command": "', after=f'"}}{DONE}'),
-    said("deep nesting", "[", before=BASH, after=DONE),
-    said("one argument", "x", before=f'{BASH}{{"command": "', after=f'"}}{DONE}'),
+    repeated("broken calls", f'{BASH}{{"a{DONE}'),
+    repeated("calls named by their keys", f'{CALL}7{ARGS}{{"path": "a"}}{DONE}'),
+    repeated("end markers in one string", DONE, before=f'{BASH}{{"command": "', after=f'"}}{DONE}'),
+    repeated("strings that never close", f'{BASH}"{"x" * 60}{DONE}'),
+    repeated("raw control characters", "\n", before=f'{BASH}{{"command": "', after=f'"}}{DONE}'),
+    repeated("deep nesting", "[", before=BASH, after=DONE),
+    repeated("one argument", "x", before=f'{BASH}{{"command": "', after=f'"}}{DONE}'),
     Flood("one argument, 1-character deltas", _one_by_one, delta=1),
-    said("K3: <|open|>", "<|open|>", model=K3),
-    said("K3: <|close|> and text", "<|close|>x", model=K3),
-    said("K3: unclosed attributes", '<|open|>call tool="', model=K3),
-    said("K3: one unclosed attribute", "x", before='<|open|>call tool="', model=K3),
-    said("K3: channels in channels", "<|open|>tools<|sep|>", model=K3),
-    said("K3: calls in calls", OPEN_CALL, model=K3),
-    said(
+    repeated("K3: <|open|>", "<|open|>", model=K3),
+    repeated("K3: <|close|> and text", "<|close|>x", model=K3),
+    repeated("K3: unclosed attributes", '<|open|>call tool="', model=K3),
+    repeated("K3: one unclosed attribute", "x", before='<|open|>call tool="', model=K3),
+    repeated("K3: channels in channels", "<|open|>tools<|sep|>", model=K3),
+    repeated("K3: calls in calls", OPEN_CALL, model=K3),
+    repeated(
         "K3: arguments",
         '<|open|>argument key="k" type="number"<|sep|>1<|close|>argument<|sep|>',
         before=OPEN_CALL,
         model=K3,
     ),
-    said("K3: deep nesting", "[", before=f'{OPEN_CALL}<|open|>argument key="k" type="array"<|sep|>', model=K3),
-    said("K3: one string", "x\n", before=f'{OPEN_CALL}<|open|>argument key="k" type="string"<|sep|>', model=K3),
+    repeated("K3: deep nesting", "[", before=f'{OPEN_CALL}<|open|>argument key="k" type="array"<|sep|>', model=K3),
+    repeated("K3: one string", "x\n", before=f'{OPEN_CALL}<|open|>argument key="k" type="string"<|sep|>', model=K3),
+    repeated("tags behind backticks", "`<think>``<think>"),
+    repeated("tags in an open fence", "<think>x", before="```"),
+    repeated("lone closing tags", "a</think>"),
+    repeated("K3: <|close|>think, no <|sep|>", "a<|close|>think", model=K3),
+    repeated("K3: <|close|>thi<|s", "<|close|>thi<|s", model=K3),
+    repeated("unknown generation: <|close|>thi", "<|close|>thi", model="kimi-latest"),
+    Flood("fields that change with every <", _fields(K2, "a", "<"), delta=1),
+    Flood("markers over both fields", _fields(K2, f'{BASH}{{"a":"', DONE), delta=1),
+    Flood("K3: markers over both fields", _fields(K3, "a", '<|open|>call tool="'), delta=1),
+    Flood("nameless calls", _nameless_calls),
     Flood("id a:1:1:1…", _long_id, delta=0),
     Flood("history with colliding ids", _colliding_ids, delta=0),
     Flood("K3: history with colliding ids", _colliding_ids_k3, delta=0),

@@ -1,6 +1,8 @@
-"""`make bench-growth`: cost against concurrency, history length, chunk size and chunks per read, beside nginx.
+"""`make bench-growth`: cost against the size of a turn, concurrency, history, chunk size and chunks per read.
 
-python -m bench.growth [--only CURVE ...] [--json FILE] [--charts FOLDER]
+    python -m bench.growth [--only CURVE ...] [--json FILE] [--charts FOLDER]
+
+Beside nginx. For the turn a straight line is fitted: what a turn costs anyway, and what each further KB costs.
 """
 
 from __future__ import annotations
@@ -8,22 +10,29 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 from bench.chart import curves
-from bench.contenders import CHUNK_SIZES, CHUNKS_A_READ, CONTENDERS, STREAMS_AT_ONCE, paced
-from bench.run import ROWS, Bench, Row, drive, job
+from bench.contender import CHUNK_SIZES, CHUNKS_A_READ, STREAMS_AT_ONCE, Contender, paced
+from bench.contenders import CONTENDERS
+from bench.fit import Line, fitted
+from bench.harness import Bench, drive
+from bench.rows import REQUEST, Row, job, turn_row
+from bench.turns import FRONTS
 
-Curve = dict[str, list[tuple[float, float]]]
+Points = list[tuple[float, float | None]]
 HISTORY = (10, 30, 100, 300, 1000)
+TURNS = (100, 200, 400, 800, 1600, 3200)  # KB
 
 
-def cpu_per_unit(bench: Bench, name: str, row: Row, body: str = "", rounds: int = 2) -> float | None:
+def cpu_per_unit(bench: Bench, who: Contender, row: Row, body: str = "", rounds: int = 2) -> float | None:
     """CPU µs a unit, the best of some rounds; None if any request failed."""
     best: float | None = None
     for _ in range(rounds):
-        running = bench.running[name]
-        work = job(CONTENDERS[name], bench.provider_port, row)
+        running = bench.running[who]
+        work = job(who, bench.provider_port, row)
         work.body = body or work.body
         before = running.cpu()
         done = drive(running.port, work)
@@ -34,34 +43,44 @@ def cpu_per_unit(bench: Bench, name: str, row: Row, body: str = "", rounds: int 
     return best
 
 
-def streams_at_once(bench: Bench, name: str) -> list[tuple[float, float | None]]:
-    found: list[tuple[float, float | None]] = []
+def turns_on(front: str) -> Callable[[Bench, Contender], Points]:
+    """A turn answered with 100 chunks of text; every size has the same tools and a longer history."""
+
+    def measure(bench: Bench, who: Contender) -> Points:
+        return [(size, cpu_per_unit(bench, who, turn_row(size, front), rounds=3)) for size in TURNS]
+
+    return measure
+
+
+def streams_at_once(bench: Bench, who: Contender) -> Points:
+    found: Points = []
     for streams in STREAMS_AT_ONCE:
         row = Row("", paced(streams), 50, requests=max(20, streams), concurrency=streams)
-        found.append((streams, cpu_per_unit(bench, name, row, rounds=1 if streams >= 1000 else 2)))
+        found.append((streams, cpu_per_unit(bench, who, row, rounds=1 if streams >= 1000 else 2)))
     return found
 
 
-def history(bench: Bench, name: str) -> list[tuple[float, float | None]]:
-    found: list[tuple[float, float | None]] = []
+def history(bench: Bench, who: Contender) -> Points:
+    found: Points = []
     for length in HISTORY:
-        row = Row("", "small", 1, requests=max(60, 6000 // length), concurrency=4)
-        said = json.loads(job(CONTENDERS[name], bench.provider_port, ROWS[0]).body)
+        row = Row("", "small", requests=max(60, 6000 // length), concurrency=4)
+        request = json.loads(job(who, bench.provider_port, REQUEST).body)
         turn = [{"role": "user", "content": "go on " * 40}, {"role": "assistant", "content": "as you wish " * 40}]
-        said["messages"] = (turn * length)[: length - 1] + said["messages"]
-        found.append((length, cpu_per_unit(bench, name, row, json.dumps(said))))
+        request["messages"] = (turn * length)[: length - 1] + request["messages"]
+        found.append((length, cpu_per_unit(bench, who, row, json.dumps(request))))
     return found
 
 
-def chunk_size(bench: Bench, name: str) -> list[tuple[float, float | None]]:
-    return [(size, cpu_per_unit(bench, name, Row("", f"text-100-5-{size}", 100))) for size in CHUNK_SIZES]
+def chunk_size(bench: Bench, who: Contender) -> Points:
+    return [(size, cpu_per_unit(bench, who, Row("", f"text-100-5-{size}", 100))) for size in CHUNK_SIZES]
 
 
-def chunks_a_read(bench: Bench, name: str) -> list[tuple[float, float | None]]:
-    return [(per, cpu_per_unit(bench, name, Row("", f"text-640-5-34-{per}", 640))) for per in CHUNKS_A_READ]
+def chunks_a_read(bench: Bench, who: Contender) -> Points:
+    return [(per, cpu_per_unit(bench, who, Row("", f"text-640-5-34-{per}", 640))) for per in CHUNKS_A_READ]
 
 
-CURVES = {
+CURVES: dict[str, tuple[str, str, Callable[[Bench, Contender], Points]]] = {
+    **{f"turn-{front}": (f"CPU µs per turn over its size, {front}", "KB", turns_on(front)) for front in FRONTS},
     "concurrency": ("CPU µs per chunk over streams at once", "streams at once", streams_at_once),
     "history": ("CPU µs per request over messages in the history", "messages", history),
     "chunk-size": ("CPU µs per chunk over its size", "characters a chunk", chunk_size),
@@ -69,31 +88,40 @@ CURVES = {
 }
 
 
+def shown(name: str, points: Points, line: Line | None) -> str:
+    values = "  ".join(f"{x:,.0f}: {'failed' if y is None else f'{y:.1f}'}" for x, y in points)
+    if line is None:
+        return f"  {name:16}{values}"
+    return f"  {name:16}{values}   = {line.base:.0f} + {line.slope:.2f} · x, worst point {line.off:.0%} off"
+
+
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--only", nargs="*", default=list(CURVES), choices=list(CURVES))
+    options.add_argument("--contenders", nargs="*", default=["nginx", "moongate"], choices=list(CONTENDERS))
     options.add_argument("--json", type=Path)
     options.add_argument("--charts", type=Path)
     asked = options.parse_args()
-    bench = Bench(["nginx", "moongate"], quick=False)
-    drawn: dict[str, Curve] = {}
-    try:
+    drawn: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    lines: dict[str, dict[str, object]] = {}
+    with Bench(CONTENDERS[name] for name in asked.contenders) as bench:
         for key in asked.only:
             title, across, measure = CURVES[key]
-            lines = {name: measure(bench, name) for name in bench.running}
             print(title)
-            for name, points in lines.items():
-                shown = "  ".join(f"{x:,.0f}: {'failed' if y is None else f'{y:.1f}'}" for x, y in points)
-                print(f"  {name:10}{shown}")
-            drawn[key] = {name: [(x, y) for x, y in points if y is not None] for name, points in lines.items()}
+            drawn[key] = {}
+            for who in bench.running:
+                points = measure(bench, who)
+                drawn[key][who.name] = known = [(x, y) for x, y in points if y is not None]
+                line = fitted(known) if key.startswith("turn") else None
+                if line is not None:
+                    lines.setdefault(key, {})[who.name] = asdict(line)
+                print(shown(who.name, points, line), flush=True)
             if asked.charts:
                 (asked.charts / f"growth-{key}.svg").write_text(curves(title, across, drawn[key]))
-    finally:
-        bench.stop()
     for name, why in bench.skipped.items():
         print(f"{name}: skipped, {why}")
     if asked.json:
-        asked.json.write_text(json.dumps(drawn, indent=1))
+        asked.json.write_text(json.dumps({**drawn, "lines": lines}, indent=1))
     return 0
 
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import json
 import os
 import socket
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import process_time
 from types import SimpleNamespace
@@ -24,25 +26,33 @@ import orjson
 import uvloop
 from uvicorn.server import ServerState
 
-from bench.contenders import KEY
-from bench.upstream import END, HEAD, MARKERS, ROLE, SMALL, STOP, texts
-from moongate.gateway.access_log import AccessLog
+from bench import turns
+from bench.contender import KEY
+from bench.contenders import providers
+from bench.load import Job, Requests
+from bench.upstream import CALLS_END, END, HEAD, MARKERS, ROLE, SMALL, STOP, ends_in, texts
 from moongate.gateway.app import Gateway
 from moongate.gateway.config.load import parse_config
-from moongate.gateway.metrics import Metrics
-from moongate.gateway.protocol import Protocol
-from moongate.gateway.slots import Slots
-from moongate.gateway.state import State
+from moongate.gateway.record.access_log import AccessLog
+from moongate.gateway.record.metrics import Metrics
+from moongate.gateway.record.shared_counters import SharedCounters
+from moongate.gateway.server.protocol import ClientProtocol
+from moongate.gateway.server.uvicorn_server import GC_THRESHOLD
+from moongate.gateway.state import GatewayState
 from moongate.net.connection import Connection
 
-BATCH = 50  # requests between two turns of the loop
-SAID = [{"role": "user", "content": "Say hello, please."}]
+BATCH, BATCH_SECONDS = 50, 0.02  # requests between two iterations of the loop, and about how long they may take
+READ = 64 * 1024  # bytes that a socket gives at once
+USER_MESSAGES = [{"role": "user", "content": "Say hello, please."}]
 TOOL = {"name": "read_file", "description": "Read a file", "parameters": {"type": "object", "properties": {}}}
-CHAT: dict[str, Any] = {"model": "plain/kimi-k2", "messages": SAID, "stream": False}
-MESSAGES = {"model": "plain/kimi-k2", "max_tokens": 512, "messages": SAID}
-RESPONSES = {"model": "plain/kimi-k2", "input": SAID, "tools": [{"type": "function", **TOOL}]}
-AGENT = {"model": "agent/kimi-k2", "messages": SAID, "tools": [{"type": "function", "function": TOOL}]}
+CHAT: dict[str, Any] = {"model": "plain/small", "messages": USER_MESSAGES, "stream": False}
+MESSAGES = {"model": "plain/small", "max_tokens": 512, "messages": USER_MESSAGES}
+RESPONSES = {"model": "plain/small", "input": USER_MESSAGES, "tools": [{"type": "function", **TOOL}]}
+AGENT = {"model": "agent/small", "messages": USER_MESSAGES, "tools": [{"type": "function", "function": TOOL}]}
 TEXTS = texts(34, 1)
+
+Step = Callable[[], None]
+Steps = Callable[[], list[Step]]  # what one request does, each step in a callback of its own
 
 
 class Wire(asyncio.Transport):
@@ -65,6 +75,10 @@ class Wire(asyncio.Transport):
     def get_write_buffer_size(self) -> int:
         return 0
 
+    def pause_reading(self) -> None: ...
+
+    def resume_reading(self) -> None: ...
+
     def close(self) -> None: ...
 
     def abort(self) -> None: ...
@@ -75,44 +89,45 @@ class Inside:
 
     def __init__(self) -> None:
         loop = asyncio.get_running_loop()
-        use = (("plain", "Kimi"), ("agent", ["Kimi", {"preset": "agent"}]))
-        providers = [
-            {
-                "name": name,
-                "api_base_url": "http://127.0.0.1:9/v1",
-                "api_key": "k",
-                "models": ["kimi-k2"],
-                "transformer": {"use": [each]},
-            }
-            for name, each in use
-        ]
-        config = parse_config(json.dumps({"api_keys": [KEY], "providers": providers}), "config.json", Path.cwd(), {})
-        self._metrics = metrics = Metrics(Slots())
+        written = {"api_keys": [KEY], "providers": providers("http://127.0.0.1:9/v1")}
+        settings = parse_config(json.dumps(written), "config.json", Path.cwd(), {})
+        self._metrics = metrics = Metrics(SharedCounters())
         self._nowhere = os.open(os.devnull, os.O_WRONLY)
         log = AccessLog(self._nowhere, style="json")
-        self._gateway = gateway = Gateway(State(config, config.client_keys, metrics, None), metrics, log)
+        self._gateway = gateway = Gateway(GatewayState(settings, settings.client_keys, metrics, None), metrics, log)
         self._ends = socket.socketpair()
         quiet = self._ends[0]
-        self.client = Protocol(SimpleNamespace(loaded_app=gateway), ServerState(), {}, loop)  # type: ignore[arg-type]
+        config: Any = SimpleNamespace(loaded_app=gateway)
+        self.client = ClientProtocol(config, ServerState(), {}, loop, handle=gateway.handle)
         self.client.connection_made(Wire(quiet))
         client: Any = gateway.state.targets[0].upstream  # all targets are at one origin
-        self.provider = Connection(client._pool._free)
+        self.provider = Connection(client._pool._on_free)
         self.provider.connection_made(Wire(quiet))
         client._pool._idle.append(self.provider)
+        self.runs = 0
 
-    def asked(self, path: str, body: dict[str, Any], reads: list[bytes]) -> Callable[[], None]:
-        """One request and the reads of its answer."""
-        said = json.dumps(body).encode()
-        head = f"POST {path} HTTP/1.1\r\nhost: 127.0.0.1:1\r\ncontent-type: application/json\r\n"
-        request = f"{head}authorization: Bearer {KEY}\r\ncontent-length: {len(said)}\r\n\r\n".encode() + said
+    def asked(self, path: str, body: str, reads: list[bytes], counted: list[str] | None = None) -> Steps:
+        """One request and the reads of its answer. `counted`: see bench.load."""
+        job = Job(path, body, {"authorization": f"Bearer {KEY}"}, counted=counted or [])
+        requests = Requests(job, port=1)
+        first = requests.next()
         ask, answer = self.client.data_received, self.provider.data_received
 
-        def run() -> None:
-            ask(request)
+        def answered() -> None:
+            self.runs += 1
             for read in reads:
                 answer(read)
 
-        return run
+        def at_once() -> None:
+            ask(first)
+            answered()
+
+        def steps() -> list[Step]:
+            data = requests.next()
+            return [*(partial(ask, data[at : at + READ]) for at in range(0, len(data), READ)), answered]
+
+        same: list[Step] = [at_once]
+        return steps if len(first) > READ else lambda: same
 
     def close(self) -> None:
         """End it all, and the program with it if anything was not answered well."""
@@ -122,61 +137,94 @@ class Inside:
             end.close()
         family = "moongate_requests_total\t"
         answers = {name: count for name, count in self._metrics.slots.totals().items() if name.startswith(family)}
-        bad = {name: count for name, count in answers.items() if 'status="200"' not in name}
-        if bad or not answers:
-            sys.exit(f"not every request was answered: {bad}")
+        good = sum(count for name, count in answers.items() if 'status="200"' in name)
+        if good != self.runs:
+            sys.exit(f"{self.runs} requests, but {good} good answers: {answers}")
 
 
 def streamed(count: int, chunks: list[bytes]) -> list[bytes]:
     return [HEAD + ROLE, *(chunks[at % len(chunks)] for at in range(count)), STOP + END]
 
 
-def rows(inside: Inside) -> dict[str, Callable[[], None]]:
-    chat, messages, responses = "/v1/chat/completions", "/v1/messages", "/v1/responses"
+def rows(inside: Inside) -> dict[str, Steps]:
+    """Every row by its name."""
+
+    def asked(front: str, body: dict[str, Any], reads: list[bytes]) -> Steps:
+        return inside.asked(turns.FRONTS[front], json.dumps(body), reads)
+
     found = {
-        "request": inside.asked(chat, CHAT, [SMALL]),
-        "request, messages": inside.asked(messages, MESSAGES, [SMALL]),
-        "request, responses": inside.asked(responses, RESPONSES, [SMALL]),
+        "request": asked("chat", CHAT, [SMALL]),
+        "request, messages": asked("messages", MESSAGES, [SMALL]),
+        "request, responses": asked("responses", RESPONSES, [SMALL]),
     }
     for count in (1, 10, 100):
-        reads = streamed(count, TEXTS)
-        found[f"stream of {count}"] = inside.asked(chat, {**CHAT, "stream": True}, reads)
-    found["stream of 100, messages"] = inside.asked(messages, {**MESSAGES, "stream": True}, streamed(100, TEXTS))
-    found["stream of 100, responses"] = inside.asked(responses, {**RESPONSES, "stream": True}, streamed(100, TEXTS))
-    found["stream of 100, agent"] = inside.asked(chat, {**AGENT, "stream": True}, streamed(100, TEXTS))
-    found["stream of 100 with markers, agent"] = inside.asked(chat, {**AGENT, "stream": True}, streamed(100, MARKERS))
+        found[f"stream of {count}"] = asked("chat", {**CHAT, "stream": True}, streamed(count, TEXTS))
+    found["stream of 100, messages"] = asked("messages", {**MESSAGES, "stream": True}, streamed(100, TEXTS))
+    found["stream of 100, responses"] = asked("responses", {**RESPONSES, "stream": True}, streamed(100, TEXTS))
+    found["stream of 100, agent"] = asked("chat", {**AGENT, "stream": True}, streamed(100, TEXTS))
+    found["stream of 100 with markers, agent"] = asked("chat", {**AGENT, "stream": True}, streamed(100, MARKERS))
+    return found | turn_rows(inside)
+
+
+ANSWERS = {
+    "text-100-5": streamed(100, TEXTS),
+    "call-100-5": [HEAD + ROLE, *ends_in(b"call", 100), CALLS_END + END],
+    "marked-100-5": [HEAD + ROLE, *ends_in(b"marked", 100), STOP + END],
+}
+
+
+def turn_rows(inside: Inside) -> dict[str, Steps]:
+    """The turn of an agent on every front and in every variant."""
+    found = {}
+    for variant in turns.VARIANTS:
+        for front, path in turns.FRONTS.items():
+            body = turns.body(front, turns.HEADLINE, f"{variant.provider}/{variant.answer}")
+            counted = [turns.NEWEST, turns.REVISION] if variant.cold else [turns.NEWEST]
+            name = f"turn, {front}" + (f", {variant.name}" if variant is not turns.PLAIN else "")
+            found[name] = inside.asked(path, body, ANSWERS[variant.answer], counted)
     return found
 
 
-async def cpu_of(run: Callable[[], None], seconds: float) -> float:
+def batch(run: Steps, size: int, over: asyncio.Future[None], rest: tuple[Step, ...] = ()) -> None:
+    """Run it `size` times, in callbacks of the loop and in no task, as a socket's are. Short ones share a callback."""
+    while rest or size:
+        if not rest:
+            size, rest = size - 1, tuple(run())
+        rest[0]()
+        rest = rest[1:]
+        if rest:  # whoever waits for this step goes on before the next one
+            over.get_loop().call_soon(batch, run, size, over, rest)
+            return
+    over.set_result(None)
+
+
+async def cpu_of(run: Steps, seconds: float) -> float:
     """CPU seconds of one run, what the loop does for it included."""
     loop = asyncio.get_running_loop()
-    done = 0
-    began = process_time()
-    while process_time() - began < seconds:
-        turn = loop.create_future()
-
-        def batch(turn: asyncio.Future[None] = turn) -> None:  # in the loop, but in no task, as a socket's callback is
-            for _ in range(BATCH):
-                run()
-            turn.set_result(None)
-
-        loop.call_soon(batch)
-        await turn
-        done += BATCH
-    return (process_time() - began) / done
+    done, size, spent = 0, 1, 0.0
+    while spent < seconds:
+        began = process_time()
+        over = loop.create_future()
+        loop.call_soon(batch, run, size, over)
+        await over
+        took = process_time() - began
+        if size < BATCH and took < BATCH_SECONDS:
+            size = min(BATCH, size * 2)  # not counted: the first ones are slower
+            continue
+        done, spent = done + size, spent + took
+    return spent / done
 
 
 async def measured(only: list[str], seconds: float, rounds: int = 5) -> dict[str, float]:
     """The best of the rounds, in seconds."""
     inside = Inside()
     found = {name: run for name, run in rows(inside).items() if not only or name in only}
-    said = json.dumps(CHAT).encode()
+    request = json.dumps(CHAT).encode()
 
     def reference() -> None:
-        orjson.dumps(orjson.loads(said))
+        orjson.dumps(orjson.loads(request))
 
-    found["R"] = reference
+    found["R"] = lambda: [reference]
     best: dict[str, float] = {}
     for _ in range(rounds):
         for name, run in found.items():
@@ -191,6 +239,8 @@ def main() -> None:
     options.add_argument("--only", nargs="*", default=[])
     options.add_argument("--seconds", type=float, default=1.5)
     asked = options.parse_args()
+    gc.freeze()
+    gc.set_threshold(GC_THRESHOLD)  # as the server does
     best = uvloop.run(measured(asked.only, asked.seconds))
     for name, spent in best.items():
         print(f"{name:34}{spent * 1e6:8.1f} µs{spent / best['R']:8.1f} R")

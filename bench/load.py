@@ -1,8 +1,7 @@
 """The load: the same requests for every contender, written raw, read just far enough to count.
 
-`python -m bench.load PORT JSON` (or `-`: from standard input) runs one job in a process of its own and prints one JSON
-line with the figures,
-so that the driver's CPU time never counts for a contender.
+`python -m bench.load PORT` reads one job as JSON from standard input, runs it in a process of its own and prints one
+JSON line with the figures, so that the driver's CPU time never counts for a contender.
 """
 
 from __future__ import annotations
@@ -30,6 +29,7 @@ class Job:
     seconds: float = 0.0  # > 0: keep the streams open this long, then leave
     stream: bool = False
     mark: str = '"delta":{'  # what is counted as a chunk
+    counted: list[str] = field(default_factory=list)  # texts of the body that each request has with a number of its own
 
 
 @dataclass
@@ -39,13 +39,33 @@ class Tally:
     errors: int = 0
     first_error: str = ""
     times: list[float] = field(default_factory=list)
+    first_bytes: list[float] = field(default_factory=list)
+
+
+class Requests:
+    """The bytes of one request after the other: the same, but for the texts that are counted.
+
+    A text to be counted ends in eight digits, and the number of the request takes their place.
+    """
+
+    def __init__(self, job: Job, port: int) -> None:
+        data, gap = written(job, port), b"\0" * 8
+        for text in map(str.encode, job.counted):
+            data = data.replace(text, text[:-8] + gap)
+        self.pieces = data.split(gap)
+        self.number = int(time.time() * 1000) % 10**8  # two runs do not send the same numbers
+
+    def next(self) -> bytes:
+        self.number += 1
+        return (b"%08d" % (self.number % 10**8)).join(self.pieces)
 
 
 class Asker(asyncio.Protocol):
     """One connection: asks, counts, and tells when the answer is whole."""
 
-    def __init__(self, job: Job, request: bytes, tally: Tally) -> None:
-        self.job, self.request, self.tally = job, request, tally
+    def __init__(self, job: Job, requests: Requests, tally: Tally) -> None:
+        self.job, self.requests, self.tally = job, requests, tally
+        self.asked_at = 0.0  # 0: the first byte of the answer has come
         self.mark = job.mark.encode()
         self.done: asyncio.Future[bool] | None = None
         self.tail = b""
@@ -60,10 +80,15 @@ class Asker(asyncio.Protocol):
         assert self.transport is not None
         self.done = asyncio.get_running_loop().create_future()
         self.tail, self.length, self.ok = b"", -1, True
-        self.transport.write(self.request)
+        request = self.requests.next()
+        self.asked_at = time.perf_counter()
+        self.transport.write(request)
         return self.done
 
     def data_received(self, data: bytes) -> None:
+        if self.asked_at:
+            self.tally.first_bytes.append(time.perf_counter() - self.asked_at)
+            self.asked_at = 0.0
         if self.length < 0:
             data = self.tail + data
             end = data.find(b"\r\n\r\n")
@@ -108,17 +133,19 @@ def written(job: Job, port: int) -> bytes:
     return f"POST {job.path} HTTP/1.1\r\n{lines}content-length: {len(body)}\r\n\r\n".encode() + body
 
 
-async def connect(port: int, job: Job, request: bytes, tally: Tally) -> Asker:
-    _, asker = await asyncio.get_running_loop().create_connection(lambda: Asker(job, request, tally), "127.0.0.1", port)
+async def connect(port: int, job: Job, requests: Requests, tally: Tally) -> Asker:
+    _, asker = await asyncio.get_running_loop().create_connection(
+        lambda: Asker(job, requests, tally), "127.0.0.1", port
+    )
     return asker
 
 
-async def keep_asking(port: int, job: Job, request: bytes, tally: Tally, left: list[int]) -> None:
-    asker = await connect(port, job, request, tally)
+async def keep_asking(port: int, job: Job, requests: Requests, tally: Tally, left: list[int]) -> None:
+    asker = await connect(port, job, requests, tally)
     while left[0] > 0:
         left[0] -= 1
         if asker.transport is None:
-            asker = await connect(port, job, request, tally)
+            asker = await connect(port, job, requests, tally)
         began = time.perf_counter()
         if await asker.ask():
             tally.done += 1
@@ -131,11 +158,11 @@ async def keep_asking(port: int, job: Job, request: bytes, tally: Tally, left: l
         asker.transport.close()
 
 
-async def hold(port: int, job: Job, request: bytes, tally: Tally) -> None:
+async def hold(port: int, job: Job, requests: Requests, tally: Tally) -> None:
     askers = []
     for at in range(0, job.concurrency, 50):
         batch = range(at, min(at + 50, job.concurrency))
-        askers += await asyncio.gather(*(connect(port, job, request, tally) for _ in batch))
+        askers += await asyncio.gather(*(connect(port, job, requests, tally) for _ in batch))
         for asker in askers[at:]:
             asker.ask()
     await asyncio.sleep(job.seconds)
@@ -144,25 +171,25 @@ async def hold(port: int, job: Job, request: bytes, tally: Tally) -> None:
 
 
 async def run(port: int, job: Job) -> dict[str, Any]:
-    tally, request = Tally(), written(job, port)
+    tally, requests = Tally(), Requests(job, port)
     began = time.perf_counter()
     if job.seconds:
-        await hold(port, job, request, tally)
+        await hold(port, job, requests, tally)
     else:
         left = [job.requests]
-        await asyncio.gather(*(keep_asking(port, job, request, tally, left) for _ in range(job.concurrency)))
-    times = sorted(tally.times) or [0.0]
+        await asyncio.gather(*(keep_asking(port, job, requests, tally, left) for _ in range(job.concurrency)))
+    times, first = sorted(tally.times) or [0.0], sorted(tally.first_bytes) or [0.0]
     return {
         "done": tally.done,
         "chunks": tally.chunks,
         "errors": tally.errors,
         "first_error": tally.first_error,
         "seconds": time.perf_counter() - began,
+        "first_p50": first[len(first) // 2],
         "p50": times[len(times) // 2],
         "p99": times[min(len(times) - 1, int(len(times) * 0.99))],
     }
 
 
 if __name__ == "__main__":
-    asked = sys.stdin.read() if sys.argv[2] == "-" else sys.argv[2]
-    print(json.dumps(uvloop.run(run(int(sys.argv[1]), Job(**json.loads(asked))))), flush=True)
+    print(json.dumps(uvloop.run(run(int(sys.argv[1]), Job(**json.load(sys.stdin))))), flush=True)

@@ -1,42 +1,58 @@
-"""The figures as one table in Markdown: value, and how many times nginx's."""
+"""The figures as one table in Markdown: the value, how many times nginx's, and the spread of two equal processes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-Figures = Mapping[str, Mapping[str, float]]
-
-# Which of nginx's rows a row is held against, where nginx has none of its own.
-AGAINST = {"chunk": "CPU µs per chunk", "request": "CPU µs per request"}
+from bench.samples import Samples
 
 
-def yardstick(figure: str, nginx: Mapping[str, float]) -> float | None:
-    if figure in nginx:
-        return nginx[figure]
-    for kind, known in AGAINST.items():
-        if figure.startswith(f"CPU µs per {kind}"):
-            return nginx.get(known)
-    return None
+def number(value: float) -> str:
+    size = abs(value)
+    return f"{value:,.0f}".replace(",", " ") if size >= 100 else f"{value:.1f}" if size >= 10 else f"{value:.2f}"
 
 
-def cell(value: float | None, base: float | None) -> str:
+def times(ratio: float) -> str:
+    return f"{ratio:.2f} ×" if ratio < 3 else f"{ratio:.1f} ×" if ratio < 20 else f"{ratio:.0f} ×"  # most goals: < 3
+
+
+def cell(samples: Samples, name: str, figure: str) -> str:
+    """Empty where nothing was measured."""
+    value = samples.median(name, figure)
+    if samples.median(name, f"{figure}: errors"):
+        return "fails"
     if value is None:
         return ""
-    shown = f"{value:,.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
-    if not base or base < 0:
-        return shown
-    ratio = value / base
-    return f"{shown} ({ratio:.2f} ×)" if ratio < 3 else f"{shown} ({ratio:.1f} ×)"  # most goals are below 3
+    ratio = samples.ratio(name, figure) if name != "nginx" and figure.startswith("CPU") else None
+    return number(value) if ratio is None else f"{number(value)} ({times(ratio)})"
 
 
-def printed(figures: Figures, skipped: Mapping[str, str]) -> str:
-    names = list(figures)
-    rows = list(dict.fromkeys(figure for each in figures.values() for figure in each))
-    rows.sort(key=lambda figure: (": errors" in figure, not figure.startswith("CPU")))
-    nginx = figures.get("nginx", {})
-    lines = ["| figure | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
-    for figure in rows:
-        base = yardstick(figure, nginx)
-        lines.append(f"| {figure} | " + " | ".join(cell(figures[name].get(figure), base) for name in names) + " |")
+def twin(samples: Samples) -> str | None:
+    """The build that ran twice."""
+    return next((name for name in samples.names() if name != "nginx" and f"{name}, again" in samples.values), None)
+
+
+def spread(samples: Samples, figure: str) -> str:
+    name = twin(samples)
+    found = samples.spread(name, figure) if name else None
+    return "" if found is None else f"± {found:.1%}".replace("%", " %")
+
+
+def figures_of(samples: Samples) -> list[str]:
+    """CPU first, in the order of measuring."""
+    rows = dict.fromkeys(figure for each in samples.values.values() for figure in each)
+    return sorted((row for row in rows if not row.endswith(": errors")), key=lambda row: not row.startswith("CPU"))
+
+
+def printed(samples: Samples, skipped: Mapping[str, str]) -> str:
+    names = samples.names()
+    lines = ["| figure | " + " | ".join([*names, "A/A"]) + " |", "|---" * (len(names) + 2) + "|"]
+    for figure in figures_of(samples):
+        cells = [cell(samples, name, figure) for name in names]
+        lines.append(f"| {figure} | " + " | ".join([*cells, spread(samples, figure)]) + " |")
+    for name, each in samples.values.items():
+        lines += [
+            f"{name}: {figure}: {max(count):.0f}" for figure, count in each.items() if figure.endswith(": errors")
+        ]
     lines += [f"{name}: skipped, {why}" for name, why in skipped.items()]
     return "\n".join(lines)

@@ -2,8 +2,9 @@
 
 The model's name says what to play: `small` answers one document at once; `text-N-MS` streams N chunks of ordinary
 text, one write every MS milliseconds (0: as fast as it can); `text-N-MS-SIZE-PER` with SIZE characters a chunk and
-PER chunks a write; `markers-N-MS` streams marker calls; `hold` opens a stream and writes one chunk a second, for
-measuring memory.
+PER chunks a write; `markers-N-MS` streams marker calls and nothing else; `call-N-MS` and `marked-N-MS` stream text that
+ends in one native call or in one marker call, N chunks in all; `hold` opens a stream and writes one chunk a second,
+for measuring memory.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ MODEL = "moonshotai/Kimi-K2-Instruct"
 WORDS = " some ordinary text of a few words, not always the same nor of the same length"
 USUAL = 34  # characters a chunk
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
-ASKED = re.compile(rb'"model"\s*:\s*"(?:[^"]*[/,])?(small|text|markers|hold)((?:-\d+)*)"')
+ASKED = re.compile(rb'"model"\s*:\s*"(?:[^"]*[/,])?(small|text|markers|marked|call|hold)((?:-\d+)*)"')
 
 
 def event(delta: dict[str, object], finish: str | None = None) -> bytes:
@@ -45,6 +46,22 @@ CALL = (
     '{"path": "src/module/file_number_one.py", "offset": 120, "limit": 40}<|tool_call_end|><|tool_calls_section_end|>'
 )
 MARKERS = [event({"content": CALL[at : at + 12]}) for at in range(0, len(CALL), 12)]
+ARGUMENTS = '{"path": "src/module/file_number_one.py", "offset": 120, "limit": 40}'
+
+
+def native_call() -> list[bytes]:
+    """A call in `tool_calls`: its head, then its arguments, four characters a chunk."""
+    head = {"index": 0, "id": "functions.read_file:0", "type": "function"}
+    first = {**head, "function": {"name": "read_file", "arguments": ""}}
+    pieces = (ARGUMENTS[at : at + 4] for at in range(0, len(ARGUMENTS), 4))
+    return [
+        event({"tool_calls": [first]}),
+        *(event({"tool_calls": [{"index": 0, "function": {"arguments": piece}}]}) for piece in pieces),
+    ]
+
+
+NATIVE = native_call()
+CALLS_END = event({}, "tool_calls")
 DOCUMENT = json.dumps(
     {
         "id": "chatcmpl-0123456789abcdef0123",
@@ -75,11 +92,21 @@ def numbers(asked: bytes) -> tuple[int, int, int, int]:
     return count, gap, size, per
 
 
+@functools.cache
+def ends_in(call: bytes, count: int) -> list[bytes]:
+    """`count` chunks of text whose last ones are a call; `call` names the kind."""
+    last = MARKERS if call == b"marked" else NATIVE
+    chunks = texts(USUAL, 1)
+    return [chunks[at % len(chunks)] for at in range(count - len(last))] + last
+
+
 class Provider(asyncio.Protocol):
     """One connection. Requests are read just far enough to know the model and the end of the body."""
 
     def __init__(self) -> None:
-        self.buffer = b""
+        self.pieces: list[bytes] = []  # of one request, not joined before it is whole: bodies are long
+        self.missing = 0  # bytes of its body
+        self.finish = STOP + END
         self.transport: asyncio.Transport | None = None
         self.timer: asyncio.TimerHandle | None = None
 
@@ -92,14 +119,20 @@ class Provider(asyncio.Protocol):
         self.transport = None
 
     def data_received(self, data: bytes) -> None:
-        self.buffer += data
-        while (end := self.buffer.find(b"\r\n\r\n")) >= 0:
-            length = re.search(rb"content-length:\s*(\d+)", self.buffer[:end], re.IGNORECASE)
+        self.pieces.append(data)
+        self.missing -= len(data)
+        if self.missing > 0:
+            return
+        buffer = b"".join(self.pieces)
+        while (end := buffer.find(b"\r\n\r\n")) >= 0:
+            length = re.search(rb"content-length:\s*(\d+)", buffer[:end], re.IGNORECASE)
             stop = end + 4 + (int(length[1]) if length else 0)
-            if len(self.buffer) < stop:
-                return
-            body, self.buffer = self.buffer[end + 4 : stop], self.buffer[stop:]
+            if len(buffer) < stop:
+                self.missing = stop - len(buffer)
+                break
+            body, buffer = buffer[end + 4 : stop], buffer[stop:]
             self.answer(body)
+        self.pieces = [buffer] if buffer else []
 
     def answer(self, body: bytes) -> None:
         assert self.transport is not None
@@ -112,7 +145,11 @@ class Provider(asyncio.Protocol):
         if kind == b"hold":
             count, gap = 3600, 1000
         self.transport.write(HEAD + ROLE)
-        chunks = MARKERS if kind == b"markers" else texts(size, per)
+        self.finish = (CALLS_END if kind == b"call" else STOP) + END
+        if kind in (b"call", b"marked"):
+            chunks = ends_in(kind, count)
+        else:
+            chunks = MARKERS if kind == b"markers" else texts(size, per)
         self.tick(chunks, 0, count // per, gap / 1000)
 
     def tick(self, chunks: list[bytes], at: int, count: int, gap: float) -> None:
@@ -123,7 +160,7 @@ class Provider(asyncio.Protocol):
                 self.transport.write(chunks[n % len(chunks)])
             at = count
         if at >= count:
-            self.transport.write(STOP + END)
+            self.transport.write(self.finish)
             return
         self.transport.write(chunks[at % len(chunks)])
         self.timer = asyncio.get_running_loop().call_later(gap, self.tick, chunks, at + 1, count, gap)

@@ -9,12 +9,31 @@ from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
 
+from bench.report import costs_table, growth_lines, headline_table, turns_table
+from docs.demo_picture import FILE as DEMO
+from docs.demo_picture import output, picture
+
 from moongate.gateway.config.schema import json_schema, tables
-from moongate.kimi.family import GENERATIONS, Generation
-from moongate.kimi.hosts import HOSTS, MOONSHOT_PARAMETERS, SAMPLING_FIELDS, HostFacts, ParameterFacts
-from moongate.kimi.k2_table import diagram
-from moongate.kimi.options import KimiOptions, ToolTokens, option_name
+from moongate.gateway.record.log_lines import FIELDS, Entry, json_line, text_line
+from moongate.gateway.record.metrics import FAMILIES
+from moongate.gateway.record.quality_metrics import GAUGES
+from moongate.kimi.config_fields import option_name
+from moongate.kimi.generations import GENERATIONS, Generation
+from moongate.kimi.hosts import (
+    EFFORTS,
+    HOSTS,
+    LOWEST_EFFORT,
+    MOONSHOT_PARAMETERS,
+    SAMPLING_FIELDS,
+    HostFacts,
+    ParameterFacts,
+)
+from moongate.kimi.markers.k2_table import diagram
+from moongate.kimi.options import KimiOptions
+from moongate.kimi.refusals import REFUSALS
+from moongate.kimi.tool_tokens import ToolTokens
 from moongate.payload import dumps_text
+from moongate.sim.behaviours_table import behaviours_table
 
 DOCS = Path(__file__).parent
 SCHEMA = DOCS.parent / "src" / "moongate" / "gateway" / "config" / "schema.json"
@@ -51,11 +70,11 @@ def models_table() -> str:
 
     def row(generation: Generation) -> list[str]:
         facts = generation.facts
-        grammar, ids = (
-            ("XTML channels", "any, but unique") if facts.family == "k3" else ("K2 markers", "`functions.NAME:N`")
-        )
         found = ", ".join(f"`{name}`" for name in generation.examples)
-        return [facts.title, facts.generation, found, grammar, ids, thinking[facts.thinking]]
+        return [
+            *(facts.title, facts.generation, found),
+            *(facts.family.grammar, facts.family.id_rule.value, thinking[facts.thinking]),
+        ]
 
     head = ["model", "generation", "names like", "calls in text", "ids", "thinks"]
     return table(head, map(row, GENERATIONS))
@@ -64,6 +83,8 @@ def models_table() -> str:
 def parameters_table() -> str:
     """What Moonshot's own API takes from each generation."""
     thinking = {"as asked": "as asked", "drop": "dropped", "drop disabled": "`disabled` dropped"}
+    thinking["drop unless disabled"] = "dropped, except `disabled`"
+    mapped = ", ".join(f"{asked} → {sent}" for asked, sent in EFFORTS.items() if asked != sent)
     choices = {
         "as asked": "as asked",
         "auto": "required, named → `auto` while it thinks",
@@ -71,14 +92,13 @@ def parameters_table() -> str:
     }
 
     def row(generation: str, facts: ParameterFacts) -> list[str]:
-        efforts = ", ".join(f"{asked} → {sent}" for asked, sent in facts.efforts.items()) or "as asked"
         return [
             generation,
             thinking[facts.thinking],
             "dropped" if facts.fixed_sampling else "as asked",
             choices[facts.forced_choice],
-            "→ `max_completion_tokens`" if facts.renames_max_tokens else "as asked",
-            efforts,
+            "→ `max_completion_tokens`" if facts.token_limit != "as asked" else "as asked",
+            f"`thinking.effort` wins; {mapped}, other words → {LOWEST_EFFORT}" if facts.takes_effort else "as asked",
         ]
 
     head = ["generation", "`thinking`", "sampling", "`tool_choice`", "`max_tokens`", "`reasoning_effort`"]
@@ -99,6 +119,10 @@ def hosts_table() -> str:
             "parameters of each generation (below)" if host.parameters else "",
             "reasoning on every call of a thinking model (a blank where there is none)" if host.needs_reasoning else "",
             "reasoning under the name `reasoning` (sent under both names)" if host.reads_reasoning else "",
+            "tools inside messages in the form of its API (K3), or none (K2: moved to `tools`)"
+            if host.checks_message_tools
+            else "",
+            "the effort of K3 in `chat_template_kwargs.thinking_effort`" if host.takes_template_arguments else "",
         ]
         found = ", ".join(f"`{domain}`" for domain in host.domains) or f'option `host: "{host.name}"`'
         if host is HOSTS[-1]:
@@ -108,13 +132,21 @@ def hosts_table() -> str:
     return table(["host", "recognised by", "needs"], map(row, HOSTS))
 
 
+def refusals_table() -> str:
+    """The rules that are learned from refusals."""
+    return table(
+        ["rule", "what it does", "option"],
+        ([f"`{rule.name}`", rule.meaning, f"`{option_name(rule.option)}`"] for rule in REFUSALS),
+    )
+
+
 def models_page() -> str:
     """docs/models.md"""
     return f"""\
 # Which Kimi needs what
 
-Made by `python -m docs.generate` from the rows of `kimi/family.py` and `kimi/hosts.py`: a new model or host is one row
-there. `moongate check` says which row was taken, and why. The evidence is in [wire-facts.md](wire-facts.md).
+Made by `python -m docs.generate` from the rows of `kimi/generations.py` and `kimi/hosts.py`: a new model or host is one
+row there. `moongate check` says which row was taken, and why. The evidence is in [wire-facts.md](wire-facts.md).
 
 ## Models: true wherever they run
 
@@ -135,6 +167,54 @@ without a row is sent as asked, and so is everything with `parameterRules: "off"
 {parameters_table()}"""
 
 
+def speed_sentence() -> str:
+    """The README's sentence about speed, from the table of docs/speed.md."""
+    cells = {row[0]: row[2] for line in headline_table().split("\n") if len(row := line.strip("| ").split(" | ")) > 2}
+    request, chunk = cells.get("µs per small request"), cells.get("µs per streamed chunk")
+    if not request or not chunk:
+        return "[All figures](docs/speed.md).\n"
+    return (
+        f"µs of CPU as machine code (`make compiled`), and as multiples of nginx: a small request {request}, "
+        f"a streamed chunk {chunk}. [All figures](docs/speed.md).\n"
+    )
+
+
+def log_table() -> str:
+    """Every field of a log line."""
+    return table(["field", "what it holds"], ([f"`{name}`", text] for name, text in FIELDS.items()))
+
+
+def metrics_table() -> str:
+    """Every metric."""
+    computed = {f"moongate_quality_{name}": ("gauge", about) for name, about in GAUGES.items()}
+    rows = ([f"`{name}`", kind, about] for name, (kind, about) in {**FAMILIES, **computed}.items())
+    return table(["metric", "type", "what it counts"], rows)
+
+
+def log_examples() -> str:
+    """The same request in both forms."""
+    entry = Entry(
+        when=1_800_000_000.25,
+        id=b"req_5f1c9a0b4d2e00000001",
+        client="anna",
+        front="chat",
+        method="POST",
+        path="/v1/chat/completions",
+        requested="kimi",
+        provider="moonshot",
+        model="kimi-k2.6",
+        status=200,
+        streamed=True,
+        first_byte=0.31,
+        duration=2.5,
+        usage={"prompt_tokens": 812, "completion_tokens": 64},
+        notes={"id": 1, "finish_reason": 1},
+        attempts=1,
+        error="",
+    )
+    return f"```text\n{json_line(entry).decode()}```\n\n```text\n{text_line(entry).decode()}```\n"
+
+
 def filled(page: str, **parts: str) -> str:
     """The page with each part between `<!-- name -->` and `<!-- /name -->` made anew."""
     for name, text in parts.items():
@@ -151,12 +231,33 @@ def pages() -> dict[Path, str]:
     """Each page that the code knows something of, as it should be."""
     kimi = DOCS / "kimi.md"
     configuration = DOCS / "configuration.md"
+    simulator = DOCS / "simulator.md"
+    log, metrics = DOCS / "log.md", DOCS / "metrics.md"
+    speed, readme = DOCS / "speed.md", DOCS.parent / "README.md"
     grammar = f"```mermaid\n{diagram()}```\n"
     return {
-        kimi: filled(kimi.read_text(encoding="utf-8"), options=options_table(), tokens=tokens_table(), grammar=grammar),
+        kimi: filled(
+            kimi.read_text(encoding="utf-8"),
+            options=options_table(),
+            tokens=tokens_table(),
+            grammar=grammar,
+            refusals=refusals_table(),
+        ),
         DOCS / "models.md": models_page(),
         configuration: filled(configuration.read_text(encoding="utf-8"), settings=tables()),
         SCHEMA: json_schema(),
+        log: filled(log.read_text(encoding="utf-8"), examples=log_examples(), fields=log_table()),
+        metrics: filled(metrics.read_text(encoding="utf-8"), metrics=metrics_table()),
+        simulator: filled(simulator.read_text(encoding="utf-8"), rows=behaviours_table() + "\n"),
+        DEMO: picture(output()),
+        speed: filled(
+            speed.read_text(encoding="utf-8"),
+            bench=headline_table(),
+            turns=turns_table(),
+            costs=costs_table(),
+            growth=growth_lines(),
+        ),
+        readme: filled(readme.read_text(encoding="utf-8"), bench=speed_sentence()),
     }
 
 

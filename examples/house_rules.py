@@ -1,4 +1,4 @@
-"""A transformer that changes requests: every conversation begins with the house rules."""
+"""A transformer that changes requests: it puts a system message in front of every conversation."""
 
 from __future__ import annotations
 

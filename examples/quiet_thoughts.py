@@ -1,4 +1,4 @@
-"""A transformer that changes answers, whole and streamed: what the model thought stays in the house."""
+"""A transformer that changes answers, streamed or not: it removes the model's reasoning."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from moongate import BaseExchange, BaseTransformer
 
 class Quiet(BaseExchange):
     def reply(self, body: dict[str, Any]) -> dict[str, Any]:
-        return self._without(body, "message")
+        return self._without_reasoning(body, "message")
 
     def chunk(self, payload: dict[str, Any]) -> dict[str, Any]:
-        return self._without(payload, "delta")
+        return self._without_reasoning(payload, "delta")
 
-    def _without(self, body: dict[str, Any], part: str) -> dict[str, Any]:
+    def _without_reasoning(self, body: dict[str, Any], part: str) -> dict[str, Any]:
         choices = body.get("choices", [])
         if not any("reasoning_content" in choice.get(part, {}) for choice in choices):
-            return body  # unchanged: the provider's own bytes go on
+            return body  # the same object: the provider's bytes are passed on unchanged
         self.note("quiet_thoughts", part)
         kept = [{key: value for key, value in choice[part].items() if key != "reasoning_content"} for choice in choices]
-        return {**body, "choices": [{**choice, part: left} for choice, left in zip(choices, kept, strict=True)]}
+        return {**body, "choices": [{**choice, part: fields} for choice, fields in zip(choices, kept, strict=True)]}
 
 
 class QuietThoughts(BaseTransformer):

@@ -4,7 +4,7 @@
     python -m tests.own_coverage kimi/ids wire    some of them
 
 One run of the tests with the name of each test recorded; then, for each module, only what its own file did counts:
-`src/moongate/kimi/ids.py` is tested by `tests/kimi/test_ids.py`.
+`src/moongate/kimi/ids.py` is tested by `tests/kimi/test_ids.py` and, where there is one, `test_ids_properties.py`.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from coverage.exceptions import NoDataError
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "moongate"
-PURE = ("errors.py", "payload.py", "wire", "chat", "kimi", "pipeline", "dialects")
+PURE = ("errors.py", "payload.py", "wire", "chat", "fast", "kimi", "pipeline", "dialects", "prices")
 
 
 @dataclass(frozen=True)
 class Owned:
-    """A module and the file with its own tests."""
+    """A module and the files with its own tests."""
 
     module: Path
-    tests: Path
+    tests: tuple[Path, ...]
 
     @property
     def name(self) -> str:
@@ -43,7 +43,9 @@ def owned_modules(wanted: list[str]) -> list[Owned]:
     for part in PURE:
         for module in sorted((SOURCE / part).rglob("*.py")) if (SOURCE / part).is_dir() else [SOURCE / part]:
             inner = module.relative_to(SOURCE)
-            owned = Owned(module, ROOT / "tests" / inner.parent / f"test_{inner.name}")
+            folder = ROOT / "tests" / inner.parent
+            named = (f"test_{inner.name}", f"test_{inner.stem}_properties.py")
+            owned = Owned(module, tuple(folder / name for name in named if (folder / name).exists()))
             if not wanted or any(owned.name.startswith(each.removesuffix("/")) for each in wanted):
                 found.append(owned)
     return found
@@ -51,22 +53,23 @@ def owned_modules(wanted: list[str]) -> list[Owned]:
 
 def run_tests(modules: list[Owned], data_file: str) -> int:
     """Run the files with the modules' own tests, each test recorded under its name."""
-    files = [str(owned.tests.relative_to(ROOT)) for owned in modules if owned.tests.exists()]
+    files = [str(file.relative_to(ROOT)) for owned in modules for file in owned.tests]
     options = ["-q", "-n", "2", "--dist", "loadfile", "--cov=moongate", "--cov-branch", "--cov-context=test"]
     command = [sys.executable, "-m", "pytest", *options, "--cov-report=", *files]
-    return subprocess.run(command, cwd=ROOT, env={"COVERAGE_FILE": data_file, "PATH": ""}, check=False).returncode
+    environment = {"COVERAGE_FILE": data_file, "PATH": "", "PYTHONPATH": str(SOURCE.parent)}
+    return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
 
 
 def own_coverage(owned: Owned, data_file: str) -> tuple[float, str]:
     """How much of a module its own tests reach, in percent, and the report on what is missing."""
     coverage = Coverage(data_file=data_file, config_file=str(ROOT / "pyproject.toml"))
     coverage.load()
-    own_tests = f"^{re.escape(str(owned.tests.relative_to(ROOT)))}::"
+    own_tests = [f"^{re.escape(str(file.relative_to(ROOT)))}::" for file in owned.tests]
     report = io.StringIO()
     try:
         percent = coverage.report(
             include=[str(owned.module)],
-            contexts=["^$", own_tests],  # "" is what runs when the module is imported
+            contexts=["^$", *own_tests],  # "" is what runs when the module is imported
             show_missing=True,
             file=report,
         )

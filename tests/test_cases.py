@@ -60,18 +60,18 @@ def test_stream_once_and_whole(row: dict[str, Any]) -> None:
     """A second pass finds nothing to do, and the same bytes read as one document say the same."""
     _, row = begin(row)
     data = stream_bytes(row)
-    told = assemble(run(row, [data])[0])
+    streamed = assemble(run(row, [data])[0])
     again, _ = run({**row, "content_type": "text/event-stream"}, [run(row, [data])[0]])
-    assert assemble(again).told() == told.told()
+    assert assemble(again).summary() == streamed.summary()
     if row["id"].startswith(MARKERS_BEFORE_NATIVE):
         return
     exchange = transformer_of(row).begin({**row["request"], "stream": False})
     body = read_reply(exchange, data, row.get("content_type", "text/event-stream"))
-    assert body.get("usage") == told.usage
-    assert [_told(choice) for choice in body["choices"]] == told.told()
+    assert body.get("usage") == streamed.usage
+    assert [_summary(choice) for choice in body["choices"]] == streamed.summary()
 
 
-def _told(choice: dict[str, Any]) -> dict[str, Any]:
+def _summary(choice: dict[str, Any]) -> dict[str, Any]:
     message = choice["message"]
     return {
         "index": choice["index"],

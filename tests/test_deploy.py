@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,8 +15,10 @@ from tests.support.canary import PROVIDER_KEY
 
 from moongate.cli import COMMANDS
 from moongate.cli.serve import shared_folder
+from moongate.gateway.server.workers import KILL_SECONDS, SILENT_SECONDS
 
 ROOT = Path(__file__).parent.parent
+SOCKET = (ROOT / "deploy" / "moongate.socket").read_text(encoding="utf-8")
 UNIT = (ROOT / "deploy" / "moongate.service").read_text(encoding="utf-8")
 DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8")
 HARDENING = {
@@ -83,21 +84,31 @@ def test_the_unit_does_not_try_a_wrong_configuration_again() -> None:
     assert unit()["RestartPreventExitStatus"] == ["2"]  # as `serve --help` says
 
 
-@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not here")
-def test_systemd_understands_the_unit(tmp_path: Path) -> None:
+def test_the_unit_notifies_and_is_watched() -> None:
+    found = unit()
+    assert found["Type"] == ["notify"]
+    assert found["NotifyAccess"] == ["main"]
+    assert int(found["WatchdogSec"][0]) > SILENT_SECONDS + KILL_SECONDS  # the parent replaces one worker before
+    assert found["MemoryMax"] == ["2G"]
+    assert found["LimitCORE"] == ["0"]  # the memory holds keys and prompts
+
+
+@pytest.mark.needs("systemd")
+def test_systemd_understands_the_units(tmp_path: Path) -> None:
     program = tmp_path / "moongate"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
-    copy = tmp_path / "moongate.service"
-    copy.write_text(UNIT.replace("/opt/moongate/bin/moongate", str(program)))
+    service, listening = tmp_path / "moongate.service", tmp_path / "moongate.socket"
+    service.write_text(UNIT.replace("/opt/moongate/bin/moongate", str(program)))
+    listening.write_text(SOCKET)
     done = subprocess.run(
-        ["systemd-analyze", "verify", "--man=no", str(copy)], capture_output=True, text=True, check=False
+        ["systemd-analyze", "verify", "--man=no", service, listening], capture_output=True, text=True, check=False
     )
-    told = [line for line in done.stderr.splitlines() if "moongate.service" in line]
-    assert told == [], done.stderr
+    complaints = [line for line in done.stderr.splitlines() if "moongate." in line]
+    assert complaints == [], done.stderr
 
 
-def test_the_image_runs_as_nobody_in_particular() -> None:
+def test_the_image_runs_as_an_unprivileged_user() -> None:
     users = [rest for name, rest in steps() if name == "USER"]
     assert users
     user, group = users[-1].split(":")
@@ -147,8 +158,8 @@ def test_the_example_s_configuration_is_good(tmp_path: Path) -> None:
     assert PROVIDER_KEY not in done.stdout + done.stderr
 
 
-def test_nothing_but_memory_need_be_writable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With several workers; one needs no file at all."""
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
-    monkeypatch.setattr("moongate.cli.serve.MEMORY", str(tmp_path))
-    assert shared_folder().parent == tmp_path
+def test_nothing_but_memory_need_be_writable(tmp_path: Path) -> None:
+    """With several workers; one worker needs no file at all."""
+    found = shared_folder(str(tmp_path / "missing"), str(tmp_path))
+    assert found is not None
+    assert found.parent == tmp_path

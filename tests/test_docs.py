@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from docs.generate import DOCS, filled, options_table, pages
 
-from moongate.kimi.options import KimiOptions, option_name
+from moongate.kimi.config_fields import option_name
+from moongate.kimi.options import KimiOptions
 
 
 @pytest.mark.parametrize("path", [pytest.param(path, id=path.name) for path in pages()])

@@ -41,7 +41,7 @@ def test_docstrings(name: str) -> None:
     assert not failed
 
 
-@pytest.mark.parametrize("name", ["moongate", "moongate.pipeline.session", "moongate.pipeline.reply"])
+@pytest.mark.parametrize("name", ["moongate", "moongate.pipeline.session", "moongate.pipeline.non_stream"])
 def test_the_entrances_have_examples(name: str) -> None:
     assert name in WITH_EXAMPLES
 

@@ -1,19 +1,18 @@
-"""What Python forgives and machine code does not: the fuzz targets over the compiled modules, with seeded dice.
+"""The fuzz targets over the compiled modules, with seeded random inputs. Collected with `pytest --compiled` only.
 
-atheris cannot look into them. It has fuzzed the same sources as Python (tests/fuzz).
+atheris cannot instrument compiled modules; it fuzzes the same sources as Python (tests/fuzz).
 """
 
 from __future__ import annotations
 
 import pytest
-from tests.fuzz.run import LARGEST, by_dice
+from tests.fuzz.run import MAX_INPUT, by_random
 from tests.fuzz.targets import TARGETS
-from tests.support.compiled_hooks import COMPILED
+from tests.support.length import by_length
 
-RUNS = 10_000
+RUNS = by_length(2_000, 10_000)
 
 
-@pytest.mark.skipif(not COMPILED, reason="over machine code only: make tests-compiled")
 @pytest.mark.parametrize("name", TARGETS)
 def test_every_target_withstands_machine_code(name: str) -> None:
-    by_dice(name, RUNS, LARGEST)
+    by_random(name, RUNS, MAX_INPUT)

@@ -1,22 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from moongate.payload import accepts, dumps, dumps_inside, dumps_sorted, dumps_text, loads, object_of
-
-values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
-    max_leaves=12,
-)
-
-
-@settings(max_examples=200, deadline=None, derandomize=True)
-@given(value=values)
-def test_what_is_written_is_read_back(value: object) -> None:
-    assert loads(dumps(value)) == value
 
 
 def test_compact_and_in_utf_8() -> None:
@@ -35,7 +21,7 @@ def test_a_number_too_large_for_one_is_written_as_null(other: str) -> None:
     assert dumps(value) == dumps_sorted(value) == f"[null,null,{other}]".encode()
 
 
-def test_the_quick_reader_says_no_quickly() -> None:
+def test_the_quick_reader_refuses_quickly() -> None:
     assert accepts('{"a": [1]}')
     assert not accepts('{"a": ')
     assert not accepts('"\\ud83d"'), "JSON all the same"

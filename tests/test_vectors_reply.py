@@ -10,6 +10,7 @@ import pytest
 from tests.support.vectors import (
     answer_form,
     check_notes,
+    check_verdict,
     rows,
     sent_names,
     stream_bytes,
@@ -44,4 +45,5 @@ def test_reply(row: dict[str, Any]) -> None:
         wanted = with_sent_names(expect["body"], names)
         assert answer_form(body, args_json=strict) == answer_form(wanted, args_json=strict)
     check_notes(expect, exchange.notes)
+    check_verdict(expect, exchange.verdict)
     assert row["request"] == before

@@ -42,7 +42,9 @@ def check(row: Row, exchange: Exchange) -> None:
     if expect.get("tool_names_valid"):
         assert all(SENT_NAME.fullmatch(name) for name in sent.values())
         assert len(set(sent.values())) == len(sent)
-    assert set(expect.get("notes", ())) <= {note.kind for note in exchange.notes}
+    kinds = {note.kind for note in exchange.notes}
+    assert set(expect.get("notes", ())) <= kinds
+    assert not set(expect.get("not_notes", ())) & kinds
 
 
 def comparable(body: Row, expect: Row) -> Any:

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.support.assembly import Assembly, assemble, check_call_deltas
+from tests.support.assembly import AssembledStream, assemble, check_call_deltas
+from tests.support.length import BRIEF
 from tests.support.vectors import (
     answer_form,
     check_notes,
+    check_verdict,
     event_text,
     resplit,
     rows,
@@ -24,12 +26,12 @@ from moongate.kimi.exchange import KimiExchange
 
 Row = dict[str, Any]
 
-EVERY_CUT_BELOW = 5000  # bytes of a stream; a longer one is cut at some places only, to keep the tests quick
+EVERY_CUT_BELOW = 0 if BRIEF else 5000  # bytes of a stream; a longer one is cut at some places only
 SOME_CUTS = 40
 
 
 def begin(row: Row) -> tuple[KimiExchange, Row]:
-    exchange = transformer_of(row).begin(row["request"])
+    exchange = transformer_of(row).begin_unguarded(row["request"])
     if "events" in row:
         row = {**row, "events": with_sent_names(row["events"], sent_names(row, exchange.request))}
     return exchange, row
@@ -49,14 +51,14 @@ def cuts_of(data: bytes) -> Iterator[list[bytes]]:
     yield [data]
     for size in (1, 2, 3, 7, 64):
         yield pieces(data, size)
-    step = 1 if len(data) < EVERY_CUT_BELOW else len(data) // SOME_CUTS
+    step = 1 if len(data) < EVERY_CUT_BELOW else max(1, len(data) // SOME_CUTS)
     yield from ([data[:at], data[at:]] for at in range(1, len(data), step))
 
 
-def check(expect: Row, seen: Assembly) -> None:
+def check(expect: Row, seen: AssembledStream) -> None:
     strict = bool(expect.get("args_json"))
-    told = answer_form({"choices": seen.told()}, args_json=strict)
-    assert told == answer_form({"choices": expect["choices"]}, args_json=strict)
+    found = answer_form({"choices": seen.summary()}, args_json=strict)
+    assert found == answer_form({"choices": expect["choices"]}, args_json=strict)
     if "usage" in expect:
         assert seen.usage == expect["usage"]
     if expect.get("error"):
@@ -70,6 +72,8 @@ def check(expect: Row, seen: Assembly) -> None:
         assert answer_form(summary, args_json=strict) == answer_form(expect["summary"], args_json=strict)
     if expect.get("call_deltas"):
         check_call_deltas(seen)
+    if "order" in expect:
+        assert seen.order == expect["order"]
 
 
 @pytest.mark.parametrize("row", rows("stream"))
@@ -81,9 +85,12 @@ def test_stream(row: Row) -> None:
     if row["expect"].get("unchanged"):
         assert whole == data
     check_notes(row["expect"], exchange.notes)
+    check_verdict(row["expect"], exchange.verdict)
+    verdict = exchange.verdict
     for cuts in cuts_of(data):
         out, exchange = run(row, cuts)
         assert out == whole
+        assert exchange.verdict == verdict
         check_notes(row["expect"], exchange.notes)
 
 
@@ -107,7 +114,7 @@ def test_stream_progress(row: Row) -> None:
         while fed < step["after"]:
             out += session.feed(b"data: " + event_text(row["events"][fed]) + b"\n\n")
             fed += 1
-        one = assemble(out, whole=False).told()[0]
+        one = assemble(out, whole=False).summary()[0]
         if "content" in step:
             assert one["content"].startswith(step["content"])
         if "arguments" in step:

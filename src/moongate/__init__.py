@@ -14,16 +14,28 @@ The library behind the gateway, usable without it:
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from moongate.chat.contracts import Exchange, Note, Transformer
 from moongate.chat.items import Chunk, Done, Failure, Item, Opaque
+from moongate.chat.verdict import Verdict
 from moongate.errors import BadRequest, BadUpstream, ConfigError, GatewayError
-from moongate.kimi.options import KimiOptions, ToolTokens
+from moongate.kimi.options import KimiOptions
 from moongate.kimi.schema import normalise_schema
-from moongate.kimi.transformer import KimiTransformer
+from moongate.kimi.tool_tokens import ToolTokens
 from moongate.pipeline.base import BaseExchange, BaseTransformer
 from moongate.pipeline.chain import Chain
-from moongate.pipeline.reply import read_reply
-from moongate.pipeline.session import Session
+from moongate.pipeline.non_stream import read_reply
+from moongate.switches import FAST
+
+if TYPE_CHECKING or not FAST:
+    from moongate.pipeline.session import Session
+else:
+    from moongate.fast.session import FastSession as Session
+if TYPE_CHECKING or FAST:
+    from moongate.kimi.transformer import KimiTransformer
+else:
+    from moongate.kimi.transformer import PlainKimiTransformer as KimiTransformer
 
 __all__ = [
     "BadRequest",
@@ -45,6 +57,7 @@ __all__ = [
     "Session",
     "ToolTokens",
     "Transformer",
+    "Verdict",
     "normalise_schema",
     "read_reply",
 ]

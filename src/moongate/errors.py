@@ -1,6 +1,6 @@
-"""Whose fault it is, where, and which HTTP status fits.
+"""The errors of the gateway, by whose fault they are, each with its HTTP status.
 
-    GatewayError                500  ours
+    GatewayError                500  the gateway's
     ├── ConfigError             500  the operator's: a bad configuration or option
     ├── BadRequest              400  the client's
     │   ├── Unauthorized        401
@@ -10,21 +10,22 @@
     │   ├── RequestTimeout      408
     │   ├── TooLarge            413
     │   └── TooManyRequests     429
-    ├── Overloaded              503  nobody's: we are full or going down
+    ├── Overloaded              503  nobody's: at a limit, or shutting down
     └── BadUpstream             502  the provider's: broken, cut, malformed
         ├── UpstreamTimeout     504
-        └── UpstreamRefused     as the provider said
+        └── UpstreamRefused     the provider's own status
 
-A message is written for the person who reads it: no stack trace, no secret.
+Messages are for the person who reads them: no stack trace, no secret.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 
 class GatewayError(Exception):
-    """An error of our own. `path` points into the JSON (or file) at the culprit."""
+    """The base class. `path` is where in the JSON (or file) the error is."""
 
     status: int = 500
     kind: ClassVar[str] = "server_error"  # OpenAI's `error.type`
@@ -39,7 +40,7 @@ class GatewayError(Exception):
         retry_after: float | None = None,
     ) -> None:
         super().__init__(f"{path}: {message}" if path else message)
-        # A transformer of one's own may say it with anything (an exception, a number); what is told is text.
+        # A custom transformer may pass anything (an exception, a number); a message is text.
         self.message = str(message)
         self.path = str(path or "")
         self.code = None if code is None else str(code)
@@ -52,6 +53,14 @@ class ConfigError(GatewayError):
     """The configuration (or an option) is wrong."""
 
     kind = "configuration_error"
+
+
+class ConfigErrors(ConfigError):
+    """Several errors of one configuration; `errors` holds each of them."""
+
+    def __init__(self, errors: Sequence[ConfigError]) -> None:
+        super().__init__("; ".join(map(str, errors)))
+        self.errors = tuple(errors)
 
 
 class BadRequest(GatewayError):
@@ -94,7 +103,7 @@ class TooManyRequests(BadRequest):
 
 
 class Overloaded(GatewayError):
-    """We are full, or going down: try again later."""
+    """At a limit, or shutting down: try again later."""
 
     status = 503
     kind = "overloaded_error"
@@ -112,4 +121,4 @@ class UpstreamTimeout(BadUpstream):
 
 
 class UpstreamRefused(BadUpstream):
-    """The provider answered with an error of its own: its status and its words are kept."""
+    """The provider answered with an error: its status and message are kept."""

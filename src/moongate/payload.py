@@ -1,8 +1,8 @@
-"""JSON in and out. The only module that knows which JSON library is used.
+"""JSON parsing and serialisation. The only module that knows which JSON library is used.
 
-orjson does the work. Two things it refuses are ordinary on this wire: half of a surrogate pair (`"\\ud83d"`
-in one delta, `"\\ude00"` in the next) and integers beyond 64 bits; for those the standard library steps in. Both
-read deeper than they write, so what is nested very deeply is written here.
+orjson is used first. It refuses two things that providers send: half of a surrogate pair (`"\\ud83d"` in one delta,
+`"\\ude00"` in the next) and integers beyond 64 bits; for those the standard library is used. Both can read deeper
+nesting than they can write, so very deep values are written here.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import orjson
 
 JsonObject = dict[str, Any]
 
-_BETWEEN: Final = "\x1e"
-_BETWEEN_WRITTEN: Final = orjson.dumps(_BETWEEN)[1:-1]
+_SEPARATOR: Final = "\x1e"
+_SEPARATOR_ENCODED: Final = orjson.dumps(_SEPARATOR)[1:-1]
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -36,7 +36,7 @@ def loads(data: bytes | str) -> Any:
 
 
 def accepts(text: str) -> bool:
-    """Does orjson read it? What it refuses may be JSON all the same (see above), and then it is quick to say no."""
+    """Does orjson accept it? What it refuses may still be JSON (see above)."""
     try:
         orjson.loads(text)
     except ValueError:
@@ -56,12 +56,12 @@ def dumps(value: Any) -> bytes:
 
 
 def dumps_inside(texts: Sequence[str]) -> list[bytes]:
-    """What `dumps` writes between the quotes of each text, of many in a few steps."""
+    """What `dumps` writes between the quotes of each text, for many texts at once."""
     try:
-        written = orjson.dumps(_BETWEEN.join(texts))[1:-1].split(_BETWEEN_WRITTEN)
+        written = orjson.dumps(_SEPARATOR.join(texts))[1:-1].split(_SEPARATOR_ENCODED)
     except TypeError:
         written = []
-    if len(written) != len(texts):  # what stands between them is in one of them, too
+    if len(written) != len(texts):  # one of them contains the separator
         return [dumps(text)[1:-1] for text in texts]
     return written
 
@@ -78,11 +78,14 @@ def dumps_sorted(value: Any) -> bytes:
     except TypeError:
         try:
             return json.dumps(value, separators=(",", ":"), sort_keys=True, allow_nan=False).encode("ascii")
-        except (RecursionError, ValueError):  # nobody nests so deep twice in another order
+        except (
+            RecursionError,
+            ValueError,
+        ):  # too deep to sort; two such values that differ only in order are not expected
             return dumps(value)
 
 
-class _Written:
+class _Encoded:
     """Text that is JSON already."""
 
     __slots__ = ("text",)
@@ -92,27 +95,27 @@ class _Written:
 
 
 def _dumps_slowly(value: Any) -> bytes:
-    """JSON of a value that is nested deeper than the libraries can follow, with a stack of our own, or in which a
-    number is too large for one (`1e400`): null, as orjson writes it."""
+    """JSON of a value that is nested too deeply for the libraries, with a stack of its own, or that contains a number
+    too large for a float (`1e400`), which is written as null, as orjson does."""
     parts: list[str] = []
-    waiting: list[Any] = [value]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, _Written):
+    stack: list[Any] = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, _Encoded):
             parts.append(item.text)
         elif isinstance(item, dict):
-            waiting.append(_Written("}"))
+            stack.append(_Encoded("}"))
             for key, member in reversed(item.items()):
-                waiting += (member, _Written(f",{json.dumps(key)}:"))
+                stack += (member, _Encoded(f",{json.dumps(key)}:"))
             if item:
-                waiting[-1] = _Written(waiting[-1].text[1:])
+                stack[-1] = _Encoded(stack[-1].text[1:])
             parts.append("{")
         elif isinstance(item, list):
-            waiting.append(_Written("]"))
+            stack.append(_Encoded("]"))
             for member in reversed(item):
-                waiting += (member, _Written(","))
+                stack += (member, _Encoded(","))
             if item:
-                waiting.pop()
+                stack.pop()
             parts.append("[")
         elif isinstance(item, float) and not isfinite(item):
             parts.append("null")

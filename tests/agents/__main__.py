@@ -1,6 +1,9 @@
-"""`make agents`: every agent on every front that it speaks, through every misbehaviour of the simulator.
+"""`make agents`: every agent on every front that it supports, with every misbehaviour of the simulator, and with a
+provider that refuses the gateway's API key.
 
 python -m tests.agents [--agent NAME]... [--front NAME]... [--row NAME]...
+
+The row `wrong-key` is the provider that refuses: the agent must print the provider's name.
 """
 
 from __future__ import annotations
@@ -10,9 +13,12 @@ import sys
 
 from tests.agents.cache import NotInstallable, installed, new_node
 from tests.agents.catalogue import AGENTS, Agent
-from tests.agents.drive import MISBEHAVIOURS, Outcome, Stage, models_of, staged
+from tests.agents.drive import MISBEHAVIOURS, REFUSED_KEY, Outcome, Stage, models_of, staged, staged_refusal
+from tests.support.system_packages import is_ci
 
-TRIES = 2  # an agent's own hiccup is not the gateway's
+WRONG_KEY = "wrong-key"
+REFUSING_MODEL = "kimi-k2.6"
+TRIES = 2  # an agent may fail without a fault of the gateway
 
 
 def main() -> int:
@@ -23,8 +29,9 @@ def main() -> int:
     options = parser.parse_args()
     rows = tuple(row for row in MISBEHAVIOURS if not options.row or row[1] in options.row)
     models = models_of(rows)
+    wrong_key = not options.row or WRONG_KEY in options.row
     failed = 0
-    with staged(list(models.values())) as stage:
+    with staged(list(models.values())) as stage, staged_refusal(REFUSING_MODEL) as refusal:
         for agent in AGENTS:
             if options.agent and agent.name not in options.agent:
                 continue
@@ -33,31 +40,47 @@ def main() -> int:
                 if agent.new_node:
                     new_node()
             except NotInstallable as error:
-                print(f"{agent.name}: skipped: {error}", flush=True)
+                print(f"left out: {agent.name}: {error}", flush=True)
+                failed += is_ci()
                 continue
             for front in agent.fronts:
-                if not options.front or front in options.front:
-                    failed += _walk(stage, agent, front, models)
+                if options.front and front not in options.front:
+                    continue
+                if models:
+                    failed += _run_rows(stage, agent, front, models)
+                if wrong_key:
+                    failed += _run_wrong_key(refusal, agent, front)
     return 1 if failed else 0
 
 
-def _walk(stage: Stage, agent: Agent, front: str, models: dict[tuple[str, str], str]) -> int:
-    """One agent on one front through all rows; how many failed."""
+def _run_rows(stage: Stage, agent: Agent, front: str, models: dict[tuple[str, str], str]) -> int:
+    """Run one agent on one front with all rows; returns how many failed."""
     failed: list[str] = []
     seconds = 0.0
     for (family, row), model in models.items():
-        outcome = _tried(stage, agent, front, model)
+        outcome = _run_with_retries(stage, agent, front, model)
         seconds += outcome.seconds
         if not outcome.good:
             failed.append(f"{family} {row}")
-            said = " ".join(outcome.said.split())[-300:]
-            print(f"  {agent.name} {front} {model}: {outcome.asked} requests, {outcome.why}\n    {said}", flush=True)
+            output = " ".join(outcome.output.split())[-300:]
+            print(
+                f"  {agent.name} {front} {model}: {outcome.requests} requests, {outcome.why}\n    {output}", flush=True
+            )
     passed = len(models) - len(failed)
     print(f"{agent.name:12} {front:10} {passed:3} of {len(models)} passed, {seconds:.0f} s", flush=True)
     return len(failed)
 
 
-def _tried(stage: Stage, agent: Agent, front: str, model: str) -> Outcome:
+def _run_wrong_key(refusal: Stage, agent: Agent, front: str) -> int:
+    """Run one agent on one front with the provider that refuses the key; returns 1 if it does not print who refused."""
+    outcome = refusal.drive(agent, front, REFUSING_MODEL)
+    named = REFUSED_KEY in outcome.output + outcome.why
+    said = "names the provider" if named else f"does not name the provider: {(outcome.output + outcome.why)[-300:]}"
+    print(f"{agent.name:12} {front:10} {WRONG_KEY}: {outcome.requests} requests, {said}", flush=True)
+    return 0 if named else 1
+
+
+def _run_with_retries(stage: Stage, agent: Agent, front: str, model: str) -> Outcome:
     for _ in range(TRIES - 1):
         outcome = stage.drive(agent, front, model)
         if outcome.good:

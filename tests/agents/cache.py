@@ -7,17 +7,17 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from tests.agents.apart import run
+from tests.agents.subprocess_group import run
 
 NODE = "node@24.21.0"  # several agents need a newer node than the machine has
 INSTALL_SECONDS = 600.0
 
 _NPM_OPTIONS = ("--no-audit", "--no-fund", "--loglevel=error", "--fetch-retries=1", "--fetch-timeout=60000")
-_failures: dict[tuple[str, ...], str] = {}  # what could not be installed is not tried again
+_failures: dict[tuple[str, ...], str] = {}  # packages that could not be installed, and why: not tried again
 
 
 class NotInstallable(Exception):
-    """npm is missing, the registry cannot be reached, or there is no place to put it."""
+    """npm is missing, the registry cannot be reached, or the folder cannot be written."""
 
 
 def cache_folder() -> Path:
@@ -43,18 +43,18 @@ def installed(packages: tuple[str, ...], seconds: float = INSTALL_SECONDS) -> Pa
 
 
 def _install(packages: tuple[str, ...], folder: Path, seconds: float) -> str:
-    """Put them there; the reason if that fails."""
+    """Install into the folder; returns the reason if that fails."""
     npm = shutil.which("npm")
     if npm is None:
         return "npm is not installed"
     folder.parent.mkdir(parents=True, exist_ok=True)
-    # Installed beside and then moved, so that a folder that is there is whole.
+    # Installed in a temporary folder that is then renamed, so that an existing folder is complete.
     fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=folder.parent))
     try:
         (fresh / "package.json").write_text('{"private": true}', encoding="utf-8")
-        ended = run([npm, "install", *_NPM_OPTIONS, *packages], fresh, seconds)
-        if ended.code != 0:
-            return f"npm cannot install {', '.join(packages)}: {ended.err}"
+        finished = run([npm, "install", *_NPM_OPTIONS, *packages], fresh, seconds)
+        if finished.code != 0:
+            return f"npm cannot install {', '.join(packages)}: {finished.err}"
         if not folder.is_dir():  # another process may have been faster
             fresh.rename(folder)
         return ""
@@ -63,7 +63,7 @@ def _install(packages: tuple[str, ...], folder: Path, seconds: float) -> str:
 
 
 def new_node(seconds: float = INSTALL_SECONDS) -> Path:
-    """The folder of a node that is new enough for all of them, for `PATH`."""
+    """The folder, for `PATH`, of a node that is new enough for all agents."""
     found = installed((NODE,), seconds) / "node_modules" / "node" / "bin"
     if not (found / "node").exists():
         raise NotInstallable(f"{NODE} brought no node for this machine")

@@ -1,18 +1,23 @@
-"""Which agents are driven, on which fronts, and how each is pointed at a gateway and asked without a terminal."""
+"""The agents, the fronts that each supports, and how each is configured and started without a terminal."""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from moongate.cli import main
+from moongate.cli.console import Console
+
 PROMPT = "Use the tools, then tell me what you saw."
 
 
 @dataclass(frozen=True, slots=True)
-class Errand:
-    """One run: where the gateway is, what to ask it for, in which (empty) home."""
+class AgentRun:
+    """One run of an agent: the gateway, the model, and an empty home folder."""
 
     root: str  # http://127.0.0.1:port
     key: str
@@ -24,11 +29,24 @@ class Errand:
     def program(self, name: str) -> str:
         return str(self.package / "node_modules" / ".bin" / name)
 
-    def write(self, name: str, text: str) -> Path:
+    def connect(self, agent: str) -> None:
+        """Set the agent up as its user does: `moongate connect AGENT --write`."""
+        config = self.home / "moongate.json"
+        provider = {"name": "p", "api_base_url": "http://127.0.0.1:1/v1", "api_key": "$NOT_SET", "models": [self.model]}
+        config.write_text(json.dumps({"providers": [provider], "api_keys": [self.key]}), encoding="utf-8")
+        console = Console({"HOME": str(self.home), "MOONGATE_HOME": str(self.home)}, interactive=False)
+        arguments = ["connect", agent, "--write", "--config", str(config), "--url", self.root]
+        with contextlib.redirect_stdout(io.StringIO()):
+            if main(arguments, console) != 0:
+                raise RuntimeError(f"moongate connect {agent} failed")
+
+    def change(self, name: str, old: str, new: str) -> None:
+        """Change what `connect` has written, for a front that it does not choose."""
         path = self.home / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        return path
+        text = path.read_text(encoding="utf-8")
+        if old not in text:
+            raise RuntimeError(f"{name} does not hold {old!r}")
+        path.write_text(text.replace(old, new), encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,77 +60,60 @@ class Agent:
     name: str
     packages: tuple[str, ...]
     fronts: tuple[str, ...]
-    command: Callable[[Errand], Command]
+    command: Callable[[AgentRun], Command]
     new_node: bool = False
 
 
-def _claude_code(errand: Errand) -> Command:
-    env = {
-        "ANTHROPIC_BASE_URL": errand.root,
-        "ANTHROPIC_AUTH_TOKEN": errand.key,
-        "ANTHROPIC_MODEL": errand.model,
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-        "DISABLE_AUTOUPDATER": "1",
-    }
-    return Command([errand.program("claude"), "-p", PROMPT, "--allowedTools", "Bash,Read,Glob"], env)
+def _claude_code(run: AgentRun) -> Command:
+    run.connect("claude-code")
+    env = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1"}
+    return Command([run.program("claude"), "-p", PROMPT, "--allowedTools", "Bash,Read,Glob"], env)
 
 
-def _codex(errand: Errand) -> Command:
-    errand.write(
-        ".codex/config.toml",
-        f'model = "{errand.model}"\nmodel_provider = "gw"\n\n[model_providers.gw]\nname = "gw"\n'
-        f'base_url = "{errand.root}/v1"\nenv_key = "GATEWAY_KEY"\nwire_api = "responses"\n',
-    )
-    argv = [
-        errand.program("codex"),
-        "exec",
-        "--skip-git-repo-check",
-        "--dangerously-bypass-approvals-and-sandbox",
-        PROMPT,
-    ]
-    return Command(argv, {"GATEWAY_KEY": errand.key})
+def _codex(run: AgentRun) -> Command:
+    run.connect("codex")
+    flags = ["--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"]
+    return Command([run.program("codex"), "exec", *flags, PROMPT])
 
 
-def _kimi_code(errand: Errand) -> Command:
-    kind = {"chat": "kimi", "messages": "anthropic", "responses": "openai_responses"}[errand.front]
-    base = errand.root if errand.front == "messages" else f"{errand.root}/v1"
-    errand.write(
-        "kimi/config.toml",
-        f'default_model = "sim"\n\n[providers.gw]\ntype = "{kind}"\nbase_url = "{base}"\napi_key = "{errand.key}"\n\n'
-        f'[models.sim]\nprovider = "gw"\nmodel = "{errand.model}"\nmax_context_size = 131072\n',
-    )
-    return Command([errand.program("kimi"), "-p", PROMPT], {"KIMI_CODE_HOME": str(errand.home / "kimi")})
+def _kimi_code(run: AgentRun) -> Command:
+    run.connect("kimi-code")
+    kind = {"chat": "kimi", "messages": "anthropic", "responses": "openai_responses"}[run.front]
+    run.change(".kimi-code/config.toml", 'type = "kimi"', f'type = "{kind}"')
+    if run.front == "messages":
+        run.change(".kimi-code/config.toml", f"{run.root}/v1", run.root)
+    return Command([run.program("kimi"), "-p", PROMPT])
 
 
-def _opencode(errand: Errand) -> Command:
-    package = {"chat": "@ai-sdk/openai-compatible", "messages": "@ai-sdk/anthropic"}[errand.front]
-    options = {"baseURL": f"{errand.root}/v1", "apiKey": errand.key}
-    provider = {"npm": package, "name": "gw", "options": options, "models": {errand.model: {"name": errand.model}}}
-    config = {"$schema": "https://opencode.ai/config.json", "provider": {"gw": provider}, "autoupdate": False}
-    path = errand.write("opencode.json", json.dumps(config))
-    env = {"OPENCODE_CONFIG": str(path), "OPENCODE_DISABLE_AUTOUPDATE": "1"}
-    return Command([errand.program("opencode"), "run", "-m", f"gw/{errand.model}", PROMPT], env)
+def _opencode(run: AgentRun) -> Command:
+    run.connect("opencode")
+    package = {"chat": "@ai-sdk/openai-compatible", "messages": "@ai-sdk/anthropic"}[run.front]
+    run.change(".config/opencode/opencode.json", "@ai-sdk/openai-compatible", package)
+    return Command([run.program("opencode"), "run", PROMPT], {"OPENCODE_DISABLE_AUTOUPDATE": "1"})
 
 
-def _qwen_code(errand: Errand) -> Command:
-    kind = {"chat": "openai", "messages": "anthropic", "responses": "openai-responses"}[errand.front]
-    argv = [errand.program("qwen"), "--auth-type", kind, "--model", errand.model, "--yolo", "-p", PROMPT]
-    if errand.front == "messages":
-        return Command(
-            argv, {"ANTHROPIC_BASE_URL": errand.root, "ANTHROPIC_API_KEY": errand.key, "ANTHROPIC_MODEL": errand.model}
-        )
-    env = {"OPENAI_BASE_URL": f"{errand.root}/v1", "OPENAI_API_KEY": errand.key, "OPENAI_MODEL": errand.model}
-    return Command(argv, env)
+def _qwen_code(run: AgentRun) -> Command:
+    run.connect("qwen-code")
+    kind = {"chat": "openai", "messages": "anthropic", "responses": "openai-responses"}[run.front]
+    run.change(".qwen/settings.json", '"openai"', f'"{kind}"')
+    if run.front == "messages":
+        run.change(".qwen/settings.json", f"{run.root}/v1", run.root)
+    return Command([run.program("qwen"), "--yolo", "-p", PROMPT])
 
 
-def _ai_sdk(errand: Errand) -> Command:
+def _cline(run: AgentRun) -> Command:
+    run.connect("cline")
+    return Command([run.program("cline"), PROMPT])
+
+
+def _ai_sdk(run: AgentRun) -> Command:
     script = Path(__file__).with_name("ai_sdk.mjs")
-    # Node looks for packages beside the script, so it is run from the folder with the packages.
-    path = errand.package / f"run-{script.name}"
+    # Node looks for packages beside the script, so the script is copied into the folder of the packages.
+    path = run.package / f"run-{script.name}"
     text = script.read_text(encoding="utf-8")
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.write_text(text, encoding="utf-8")
-    return Command(["node", str(path), errand.front, f"{errand.root}/v1", errand.key, errand.model, PROMPT])
+    return Command(["node", str(path), run.front, f"{run.root}/v1", run.key, run.model, PROMPT])
 
 
 AGENTS = (
@@ -121,6 +122,7 @@ AGENTS = (
     Agent("kimi-code", ("@moonshot-ai/kimi-code@2.1.0",), ("chat", "messages", "responses"), _kimi_code, new_node=True),
     Agent("opencode", ("opencode-ai@1.18.33",), ("chat", "messages"), _opencode),
     Agent("qwen-code", ("@qwen-code/qwen-code@0.24.4",), ("chat", "messages", "responses"), _qwen_code, new_node=True),
+    Agent("cline", ("cline@3.0.65",), ("chat",), _cline, new_node=True),
     Agent(
         "ai-sdk",
         (

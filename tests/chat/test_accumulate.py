@@ -109,3 +109,21 @@ def test_what_is_nested_deeper_than_python_can_follow_is_merged() -> None:
     while "inner" in found:
         found, deep = found["inner"], deep["inner"]
     assert (found, deep) == ({"last": [1, 1]}, {"last": [1]})
+
+
+def test_custom_calls_keep_their_shape() -> None:
+    accumulator = Accumulator()
+    for custom in ({"name": "patch", "input": "*** "}, {"input": "Begin"}):
+        entry = {"index": 0, "id": "c", "type": "custom", "custom": custom}
+        accumulator.feed({"choices": [{"index": 0, "delta": {"tool_calls": [entry]}}]})
+    (call,) = accumulator.completion()["choices"][0]["message"]["tool_calls"]
+    assert call == {"id": "c", "type": "custom", "custom": {"name": "patch", "input": "*** Begin"}}
+
+
+def test_a_second_name_before_arguments_is_reported() -> None:
+    accumulator = Accumulator()
+    for name in ("get_", "get_"):
+        accumulator.feed({"choices": [{"delta": {"tool_calls": [{"index": 0, "function": {"name": name}}]}}]})
+    assert not accumulator.has_pieced_names
+    accumulator.feed({"choices": [{"delta": {"tool_calls": [{"index": 0, "function": {"name": "news"}}]}}]})
+    assert accumulator.has_pieced_names

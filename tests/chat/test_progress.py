@@ -8,7 +8,7 @@ from moongate.chat.progress import Progress, choice_index
 
 
 @pytest.mark.parametrize(
-    ("payloads", "whole"),
+    ("payloads", "complete"),
     [
         ([], False),
         ([{"choices": []}], False),
@@ -21,11 +21,11 @@ from moongate.chat.progress import Progress, choice_index
         ([{"choices": [{"finish_reason": "stop"}, {"finish_reason": "stop"}]}], True),
     ],
 )
-def test_a_stream_is_whole_when_every_choice_has_finished(payloads: list[dict[str, Any]], whole: bool) -> None:
+def test_a_stream_is_complete_when_every_choice_has_finished(payloads: list[dict[str, Any]], complete: bool) -> None:
     progress = Progress()
     for payload in payloads:
         progress.saw(payload)
-    assert progress.whole is whole
+    assert progress.complete is complete
     assert progress.began is bool(payloads)
 
 

@@ -68,3 +68,9 @@ def test_odd_shapes() -> None:
     odd = {"choices": [{"message": {"tool_calls": [1, {"id": "a"}]}}]}
     entries = [chunk.payload["choices"][0]["delta"].get("tool_calls") for chunk in chunks_of(odd)]
     assert entries == [None, [{"index": 0, "id": "a", "function": {"arguments": ""}}], None]
+
+
+def test_a_custom_call_is_one_delta() -> None:
+    call = {"id": "c", "type": "custom", "custom": {"name": "patch", "input": "*"}}
+    chunks = chunks_of({"choices": [{"message": {"tool_calls": [call]}, "finish_reason": "tool_calls"}]})
+    assert chunks[1].payload["choices"][0]["delta"] == {"tool_calls": [{"index": 0, **call}]}

@@ -1,4 +1,4 @@
-"""What all commands share, and the small ones."""
+"""What all commands share, and the commands that need no file of their own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from tests.cli.sample import write
 
 from moongate.cli import COMMANDS, main
-from moongate.cli.places import PROVIDERS
+from moongate.cli.providers import PROVIDERS
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -35,7 +35,7 @@ def test_help(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "check", "serve", "replay"])
-def test_exit_codes_are_told(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_help_lists_the_exit_codes(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code(*([name] if name else []), "--help") == 0
     assert "exit codes: 0 " in capsys.readouterr().out
 
@@ -76,9 +76,9 @@ def test_the_simulator_takes_only_ports(capsys: pytest.CaptureFixture[str]) -> N
     assert "--port: expected 0 … 65535, found 99999" in capsys.readouterr().err
 
 
-def test_a_terminal_of_few_characters_is_no_traceback(folder: Path) -> None:
+def test_a_terminal_with_a_small_character_set_gets_question_marks(folder: Path) -> None:
     write()
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    command = [sys.executable, "-m", "moongate", "check"]
+    command = [sys.executable, "-m", "moongate", "check", "--config", "config.json"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, cwd=folder)
     assert "claude-* ? kimi-k2" in done.stdout

@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.cli.sample import write
-
-from moongate.cli import main
+from tests.cli.sample import run, run_interactively, write
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -15,20 +13,26 @@ pytestmark = pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     "provider", ["moonshot", "openrouter", "siliconflow", "together", "fireworks", "vllm", "sglang"]
 )
-def test_init_writes_what_check_accepts(
-    provider: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["init", provider]) == 0
+def test_init_writes_what_check_accepts(provider: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["init", provider]) == 0
     assert Path("config.json").stat().st_mode & 0o777 == 0o600
-    for name in ("MOONSHOT", "OPENROUTER", "SILICONFLOW", "TOGETHER", "FIREWORKS"):
-        monkeypatch.setenv(f"{name}_API_KEY", "sk-canary")
-    assert main(["check"]) == 0
+    names = ("MOONSHOT", "OPENROUTER", "SILICONFLOW", "TOGETHER", "FIREWORKS")
+    assert run(["check"], **{f"{name}_API_KEY": "sk-canary" for name in names}) == 0
     assert "manualToolParsing: true" in capsys.readouterr().out
+
+
+def test_init_names_the_models_of_agents_and_no_default(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["init", "vllm"]) == 0
+    assert run(["check"]) == 0
+    shown = capsys.readouterr().out
+    assert "claude-* → moonshotai/Kimi-K2-Instruct-0905" in shown
+    assert "gpt-* → moonshotai/Kimi-K2-Instruct-0905" in shown
+    assert "default" not in shown.split("aliases")[1]
 
 
 def test_init_takes_flags(capsys: pytest.CaptureFixture[str]) -> None:
     flags = ["--url", "http://127.0.0.1:9", "--key", "$MINE", "--model", "a", "--model", "b", "--preset", "default"]
-    assert main(["init", "other", *flags, "-o", "x.json"]) == 0
+    assert run(["init", "other", *flags, "-o", "x.json"]) == 0
     assert "export MINE=" in capsys.readouterr().out
     text = Path("x.json").read_text()
     assert '"api_key": "$MINE"' in text
@@ -48,38 +52,25 @@ def test_init_takes_flags(capsys: pytest.CaptureFixture[str]) -> None:
         (["vllm", "--url", "nonsense"], "moongate: (new configuration):6: providers[0].api_base_url: expected a URL"),
     ],
 )
-def test_init_refuses(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["init", *arguments]) == 2
+def test_init_rejects(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["init", *arguments]) == 2
     assert capsys.readouterr().err.startswith(message)
     assert not Path("config.json").exists()
 
 
 def test_init_overwrites_nothing_unless_forced(capsys: pytest.CaptureFixture[str]) -> None:
     write()
-    assert main(["init", "vllm"]) == 2
+    assert run(["init", "vllm"]) == 2
     assert "config.json: is there already: --force overwrites it, -o FILE writes another" in capsys.readouterr().err
-    assert main(["init", "vllm", "-o", "other.json"]) == 0
+    assert run(["init", "vllm", "-o", "other.json"]) == 0
     assert "check --config other.json" in capsys.readouterr().out
-    assert main(["init", "vllm", "--force"]) == 0
+    assert run(["init", "vllm", "--force"]) == 0
     assert list(Path().glob(".config.json-*")) == []
 
 
-def test_a_folder_that_is_not_there_is_no_traceback(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
-    assert main(["init", "moonshot", "-o", "nowhere/config.json"]) == 2
+def test_a_missing_folder_is_an_error_without_a_traceback(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    assert run(["init", "moonshot", "-o", "nowhere/config.json"]) == 2
     assert "nowhere/config.json: cannot be written" in capsys.readouterr().err
-
-
-class Typed:
-    """A person at a terminal."""
-
-    def __init__(self, *answers: str) -> None:
-        self._answers = list(answers)
-
-    def isatty(self) -> bool:
-        return True
-
-    def readline(self) -> str:
-        return self._answers.pop(0) + "\n"
 
 
 @pytest.mark.parametrize(
@@ -92,11 +83,10 @@ class Typed:
     ],
 )
 def test_init_asks_for_everything_of_another_provider(
-    answers: list[str], key: str | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    answers: list[str], key: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("k").write_text("x")
-    monkeypatch.setattr("sys.stdin", Typed("9", "8", "http://127.0.0.1:9/v1", "", "m", *answers))
-    assert main(["init"]) == 0
+    assert run_interactively(["init"], ["9", "8", "http://127.0.0.1:9/v1", "", "m", *answers]) == 0
     text = Path("config.json").read_text()
     assert '"api_base_url": "http://127.0.0.1:9/v1"' in text
     assert key in text if key else '"api_key":' not in text
@@ -106,22 +96,11 @@ def test_init_asks_for_everything_of_another_provider(
     assert "canary" not in text + shown
 
 
-def test_init_asks_nothing_before_it_knows_that_it_may_write(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_init_checks_that_it_may_write_before_it_asks(capsys: pytest.CaptureFixture[str]) -> None:
     write()
-    monkeypatch.setattr("sys.stdin", Typed())
-    assert main(["init"]) == 2
+    assert run_interactively(["init"], []) == 2
     assert "is there already" in capsys.readouterr().err
 
 
-def test_the_end_of_the_answers_ends_the_questions(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Closed:
-        def isatty(self) -> bool:
-            return True
-
-        def readline(self) -> str:
-            return ""
-
-    monkeypatch.setattr("sys.stdin", Closed())
-    assert main(["init"]) == 130
+def test_the_end_of_the_input_ends_the_questions() -> None:
+    assert run_interactively(["init"], []) == 130

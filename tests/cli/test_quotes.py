@@ -1,16 +1,21 @@
-"""What the documentation shows of the command line is what the command line says."""
+"""The command output that the documentation shows is the output of the commands."""
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from tests.cli.sample import run
 
-from moongate.cli import main
+from moongate.cli import command_parser
 
 ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 CONFIG = re.findall(r"```json\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)[0]
 ANSWER = (
     'data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_1","type":"function",'
@@ -19,28 +24,80 @@ ANSWER = (
 )
 QUOTES = {
     match[1]: match[2]
-    for page in sorted((ROOT / "docs").glob("*.md"))
+    for page in PAGES
     for match in re.finditer(r"```text\n\$ moongate ([^\n]*)\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
 }
 
 
-def test_there_is_something_to_compare() -> None:
+def test_the_documentation_quotes_these_commands() -> None:
     assert [command.split()[0] for command in QUOTES] == ["check", "replay"]
 
 
 @pytest.mark.parametrize("command", QUOTES)
-def test_the_output_is_as_the_page_says(
-    command: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("OPENROUTER_API_KEY", "sk-for-a-test")
+def test_the_output_is_as_documented(command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "config.json").write_text(CONFIG)
     (folder / "answer.sse").write_text(ANSWER)
-    assert main(shlex.split(command)) == 0
+    assert run(shlex.split(command), OPENROUTER_API_KEY="sk-for-a-test") == 0
     assert capsys.readouterr().out == QUOTES[command]
 
 
-def test_the_mistake_is_told_as_the_page_says(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+COMMANDS = [
+    (page.name, line)
+    for page in PAGES
+    for block in re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    for line in re.findall(r"^(?:moongate|make) [^\n]*", block, re.MULTILINE)
+]
+PROGRAM = shlex.quote(sys.executable) + " -m moongate"
+
+
+@pytest.mark.parametrize(("page", "line"), [pytest.param(*each, id=each[1][:60]) for each in COMMANDS])
+def test_a_command_of_a_page_is_known_with_its_options(page: str, line: str) -> None:
+    """Parsed, not run: some of them serve for ever."""
+    words = shlex.split(line, comments=True)
+    if words[0] == "make":
+        assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE), page
+        return
+    words = words[1 : next((i for i, word in enumerate(words) if word in ("|", "&&", ">", "&")), None)]
+    command_parser(words[0]).parse_args(words)
+
+
+def test_the_commands_of_the_readme_work_in_their_order(tmp_path: Path) -> None:
+    """As a new user runs them, beside a gateway; `make` and the agents themselves are tested elsewhere."""
+    environ = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+        "MOONGATE_HOME": str(tmp_path / "m"),
+        "LANG": "C.UTF-8",
+    }
+    environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+    lines = [line for page, line in COMMANDS if page == "README.md" and line.startswith("moongate ")]
+    assert len(lines) >= 4
+    for line in lines:
+        command = PROGRAM + line.removeprefix("moongate")
+        done = subprocess.run(command, shell=True, cwd=tmp_path, env=environ, capture_output=True, text=True)
+        assert done.returncode == 0, (line, done.stderr)
+    assert (tmp_path / ".claude" / "settings.json").exists()
+    assert not (tmp_path / ".codex" / "config.toml").exists()  # the last command takes it back
+
+
+def test_the_configuration_of_the_readme_has_nine_lines_and_no_warning(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert CONFIG.strip().count("\n") + 1 == 9
+    (folder / "config.json").write_text(CONFIG)
+    assert run(["check"], OPENROUTER_API_KEY="sk-for-a-test") == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_the_readme_is_in_order() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    parts = ("**What breaks", "](docs/demo.svg)", "## Two commands", "## Nine lines", "## Your agent", "## More")
+    places = [text.index(part) for part in parts]
+    assert places == sorted(places)
+
+
+def test_the_error_message_is_as_documented(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "config.json").write_text('{\n  "providers": [{\n    "name": "openrouter"\n    "models": []\n  }]\n}\n')
-    assert main(["check"]) == 2
-    told = capsys.readouterr().err
-    assert told in (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    assert run(["check"]) == 2
+    message = capsys.readouterr().err
+    assert message in (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")

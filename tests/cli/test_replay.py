@@ -7,10 +7,9 @@ import shlex
 from pathlib import Path
 
 import pytest
-from tests.cli.sample import write
+from tests.cli.sample import run, write
 from tests.gateway.scripted import DONE, chunk
 
-from moongate.cli import main
 from moongate.cli.replay import USE
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -26,9 +25,9 @@ CALLED = (
 )
 
 
-def test_replay_shows_what_came_what_left_and_why(capsys: pytest.CaptureFixture[str]) -> None:
+def test_replay_shows_input_output_and_notes(capsys: pytest.CaptureFixture[str]) -> None:
     Path("body.sse").write_bytes(CALLED)
-    assert main(["replay", "body.sse", "--wide"]) == 0
+    assert run(["replay", "body.sse", "--wide"]) == 0
     shown = capsys.readouterr().out
     assert '"id":"call_1"' in shown
     assert '"id":"functions.f:0"' in shown
@@ -42,7 +41,7 @@ def test_replay_shows_what_came_what_left_and_why(capsys: pytest.CaptureFixture[
     [
         (RECORDED, 0, ["Hel", ": comment", "[DONE]"]),
         (chunk("Hel"), 1, ["without [DONE]"]),
-        (b'{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}', 0, ["as it came"]),
+        (b'{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}', 0, ["unchanged"]),
         (b'{"choices":[{"message":{"tool_calls":[{"id":"x","function":{"name":"f"}}]}}]}', 0, ["functions.f:0"]),
         (b'{"error":{"message":"no","code":429}}', 1, ["UpstreamRefused 429: no"]),
         (b'data: {"error":{"message":"no","code":429}}\n\n', 1, ["error 429: no"]),
@@ -51,38 +50,38 @@ def test_replay_shows_what_came_what_left_and_why(capsys: pytest.CaptureFixture[
 )
 def test_replay_of_other_bodies(body: bytes, code: int, marks: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     Path("body").write_bytes(body)
-    assert main(["replay", "body"]) == code
+    assert run(["replay", "body"]) == code
     shown = capsys.readouterr().out
     assert [mark for mark in marks if mark not in shown] == []
 
 
 @pytest.mark.parametrize(
-    ("body", "words"),
+    ("body", "summary"),
     [
-        (CALLED, '3 events came, 3 left; 1 call; finish_reason "tool_calls"; 2 repairs: id, finish_reason; whole'),
-        (RECORDED, '4 events came, 4 left; 0 calls; finish_reason "stop"; 0 repairs; whole'),
-        (chunk("Hel"), "1 event came, 2 left; 0 calls; finish_reason none; 0 repairs; not whole"),
+        (CALLED, '3 events in, 3 out; 1 call; finish_reason "tool_calls"; 2 repairs: id, finish_reason; complete'),
+        (RECORDED, '4 events in, 4 out; 0 calls; finish_reason "stop"; 0 repairs; complete'),
+        (chunk("Hel"), "1 event in, 2 out; 0 calls; finish_reason none; 0 repairs; incomplete"),
         (
             b'{"error":{"message":"no","code":429}}',
-            "0 events came, 0 left; 0 calls; finish_reason none; 0 repairs; not",
+            "0 events in, 0 out; 0 calls; finish_reason none; 0 repairs; incomplete",
         ),
     ],
 )
-def test_replay_ends_with_a_summary(body: bytes, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_replay_ends_with_a_summary(body: bytes, summary: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path("body").write_bytes(body)
-    main(["replay", "body"])
-    assert capsys.readouterr().out.split("\n")[-2].startswith(f"  in all  {words}")
+    run(["replay", "body"])
+    assert capsys.readouterr().out.split("\n")[-2].startswith(f"   total  {summary}")
 
 
 def test_the_chain_that_replay_names_in_its_help_works() -> None:
     Path("body").write_bytes(RECORDED)
-    assert main(["replay", "body", "--use", *shlex.split(USE)]) == 0
+    assert run(["replay", "body", "--use", *shlex.split(USE)]) == 0
 
 
-def test_replay_leaves_no_item_out(capsys: pytest.CaptureFixture[str]) -> None:
+def test_replay_shows_every_item(capsys: pytest.CaptureFixture[str]) -> None:
     Path("body").write_bytes(b"".join(chunk(f"word {number} ") for number in range(200)) + chunk("", "stop") + DONE)
-    assert main(["replay", "body"]) == 0
-    assert capsys.readouterr().out.count("    came  ") == 202
+    assert run(["replay", "body"]) == 0
+    assert capsys.readouterr().out.count("      in  ") == 202
 
 
 def test_replay_takes_chain_request_and_configuration(capsys: pytest.CaptureFixture[str]) -> None:
@@ -92,9 +91,9 @@ def test_replay_takes_chain_request_and_configuration(capsys: pytest.CaptureFixt
     tools = [{"type": "function", "function": {"name": "f", "parameters": {}}}]
     Path("request").write_text(json.dumps({"messages": [{"role": "user", "content": "x"}], "tools": tools}))
     for chain in (["--use", '[["Kimi", {"preset": "agent"}]]'], ["--config", "config.json", "--model", "kimi-k2"]):
-        assert main(["replay", "body", "--request", "request", *chain]) == 0
+        assert run(["replay", "body", "--request", "request", *chain]) == 0
         assert "markers_parsed" in capsys.readouterr().out
-    assert main(["replay", "body", "--request", "request", "--use", "Kimi"]) == 0
+    assert run(["replay", "body", "--request", "request", "--use", "Kimi"]) == 0
     assert "markers_seen" in capsys.readouterr().out
 
 
@@ -115,7 +114,7 @@ def test_replay_takes_chain_request_and_configuration(capsys: pytest.CaptureFixt
         (["body", "--use", "Kimmi"], "moongate: --use:1: use: unknown transformer 'Kimmi', did you mean 'Kimi'?"),
     ],
 )
-def test_replay_refuses(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_replay_rejects(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path("body").write_bytes(RECORDED)
-    assert main(["replay", *arguments]) == 2
+    assert run(["replay", *arguments]) == 2
     assert capsys.readouterr().err.startswith(message)

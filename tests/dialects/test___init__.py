@@ -1,4 +1,4 @@
-"""`moongate.dialects` lists the front doors."""
+"""`moongate.dialects` exports the fronts."""
 
 from __future__ import annotations
 

@@ -2,42 +2,40 @@ from __future__ import annotations
 
 from typing import Any
 
-from moongate.chat.contracts import Encoder
-from moongate.chat.items import Chunk, Done, Failure, Opaque, Stretch
-from moongate.dialects.openai_chat import CHAT, ChatEncoder
+from moongate.chat.items import Chunk, Done, Failure, Opaque
+from moongate.dialects.openai_chat import CHAT, model_list
 from moongate.errors import BadRequest, BadUpstream, UpstreamRefused
 
-ASKED: dict[str, Any] = {"model": "kimi", "messages": []}
+REQUEST: dict[str, Any] = {"model": "kimi", "messages": []}
 
 
 def test_requests_and_answers_are_the_same_objects() -> None:
     reply: dict[str, Any] = {"choices": []}
-    assert CHAT.decode(ASKED) is ASKED
-    assert CHAT.encode(reply, ASKED) is reply
-    assert CHAT.left_out(ASKED) == []
+    assert CHAT.decode(REQUEST) is REQUEST
+    assert CHAT.encode(reply, REQUEST) is reply
+    assert CHAT.left_out(REQUEST) == []
 
 
-def test_untouched_items_leave_with_their_own_bytes() -> None:
-    encoder = CHAT.encoder(ASKED)
+def test_unchanged_items_keep_their_bytes() -> None:
+    encoder = CHAT.encoder(REQUEST)
     assert encoder.feed(Chunk({"a": 1}, b'data:  {"a" : 1}\r\n\r\n')) == b'data:  {"a" : 1}\r\n\r\n'
     assert encoder.feed(Opaque(b": x\n\n")) == b": x\n\n"
-    assert encoder.plain(Stretch(b"raw", b"text", "content", 0)) == b"raw"
     assert encoder.feed(Done(b"data:[DONE]\n\n")) == b"data:[DONE]\n\n"
     assert encoder.close() == b""
 
 
-def test_changed_items_are_written() -> None:
-    assert CHAT.encoder(ASKED).feed(Chunk.of({"a": "é"})) == 'data: {"a":"é"}\n\n'.encode()
+def test_changed_items_are_encoded() -> None:
+    assert CHAT.encoder(REQUEST).feed(Chunk.of({"a": "é"})) == 'data: {"a":"é"}\n\n'.encode()
 
 
 def test_errors() -> None:
     error = BadRequest("must be a list", path="messages", code="bad")
     body = {"message": "messages: must be a list", "type": "invalid_request_error", "param": "messages", "code": "bad"}
     assert CHAT.error(error) == {"error": body}
-    assert CHAT.told(error) is error
+    assert CHAT.map_error(error) is error
 
 
-def test_an_error_may_be_said_with_anything() -> None:
+def test_an_error_message_may_be_any_object() -> None:
     odd: Any = {"code": 1305, "path": None}
     error = UpstreamRefused(ValueError("no"), status=429, **odd)  # type: ignore[arg-type]
     body = {"message": "no", "type": "upstream_error", "param": None, "code": "1305"}
@@ -46,7 +44,7 @@ def test_an_error_may_be_said_with_anything() -> None:
 
 
 def test_errors_in_the_middle_of_a_stream() -> None:
-    encoder = CHAT.encoder(ASKED)
+    encoder = CHAT.encoder(REQUEST)
     assert encoder.feed(Failure(BadUpstream("cut"))) == (
         b'data: {"error":{"message":"cut","type":"upstream_error","param":null,"code":null}}\n\n'
     )
@@ -55,10 +53,10 @@ def test_errors_in_the_middle_of_a_stream() -> None:
 
 def test_a_prompt_that_is_too_long_has_the_code() -> None:
     error = UpstreamRefused("the context window is exceeded", status=422)
-    told = CHAT.told(error)
-    assert (told.status, told.code) == (400, "context_length_exceeded")
+    mapped = CHAT.map_error(error)
+    assert (mapped.status, mapped.code) == (400, "context_length_exceeded")
     assert CHAT.error(error)["error"]["code"] == "context_length_exceeded"
-    assert b'"context_length_exceeded"' in CHAT.encoder(ASKED).feed(Failure(error, b'data: {"error": {}}\n\n'))
+    assert b'"context_length_exceeded"' in CHAT.encoder(REQUEST).feed(Failure(error, b'data: {"error": {}}\n\n'))
     assert CHAT.failed_stream(error, {"stream": True}) is None
 
 
@@ -66,6 +64,9 @@ def test_keep_alive_is_a_comment() -> None:
     assert CHAT.keep_alive() == b": keep-alive\n\n"
 
 
-def test_a_chat_stream_needs_no_writer() -> None:
-    encoder: Encoder = ChatEncoder()
-    assert encoder.writer(Stretch(b"raw", b"a", "content", 0)) is None
+def test_models_are_listed_with_their_provider() -> None:
+    assert model_list([("m", "p")]) == {
+        "object": "list",
+        "data": [{"id": "m", "object": "model", "created": 1_751_328_000, "owned_by": "p"}],
+    }
+    assert model_list([]) == {"object": "list", "data": []}

@@ -25,6 +25,7 @@ OVERFLOWS = [
         131072,
     ),
     ("The decoder prompt (length 9000) is longer than the maximum model length of 8192.", 9000, 8192),
+    ("The prompt exceeds the context length (.32768).", None, 32768),  # the only number is the limit, behind a dot
     # SGLang
     ("The input (40000 tokens) is longer than the model's context length (32768 tokens).", 40000, 32768),
     (
@@ -45,7 +46,7 @@ OVERFLOWS = [
 
 
 @pytest.mark.parametrize(("message", "asked", "limit"), OVERFLOWS)
-def test_providers_words_for_a_prompt_that_is_too_long(message: str, asked: int | None, limit: int | None) -> None:
+def test_overflow_messages_of_providers(message: str, asked: int | None, limit: int | None) -> None:
     assert overflow_of(UpstreamRefused(message, status=400)) == Overflow(message, asked, limit)
 
 
@@ -68,10 +69,11 @@ def test_in_the_middle_of_a_stream_too() -> None:
         TooLarge("the request is longer than the maximum allowed length"),
     ],
 )
-def test_other_limits_are_something_else(error: GatewayError) -> None:
+def test_other_limits_are_no_overflow(error: GatewayError) -> None:
     assert overflow_of(error) is None
 
 
-def test_as_the_clients_vendor_tells_it() -> None:
-    told = as_bad_request(UpstreamRefused("x", status=422, retry_after=3), "too long")
-    assert (told.status, told.code, told.message, told.retry_after) == (400, "context_length_exceeded", "too long", 3)
+def test_an_overflow_becomes_a_bad_request() -> None:
+    mapped = as_bad_request(UpstreamRefused("x", status=422, retry_after=3), "too long")
+    assert (mapped.status, mapped.code) == (400, "context_length_exceeded")
+    assert (mapped.message, mapped.retry_after) == ("too long", 3)

@@ -1,9 +1,9 @@
-"""What each fault of the upstream must become: the one table of the sweep.
+"""The outcome of each fault of the upstream for the client.
 
-A row names the fault (with options that make it small), what a client that asked for a stream gets, and what one that
-asked for a whole answer gets. `OK` is a good answer, a number is a status before anything was committed, `BAND` is one
-terminal error inside the stream. Several outcomes: each of them is right. A stream that breaks soon may have been read
-whole before status 200 was committed: then the error has a status of its own.
+A row names the fault (with options that make it small), the outcome for a streamed request, and the outcome for a
+non-streamed one. `OK` is a correct answer, a number is the status of an error response, `IN_BAND_ERROR` is one terminal
+error inside the stream. Where a row has several outcomes, each of them is correct: a stream that breaks early may have
+been read completely before status 200 was sent, and then the error has its own status.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from tests.support.client_view import BAND, OK, Outcome
+from tests.support.client_view import IN_BAND_ERROR, OK, Outcome
 
 Outcomes = Outcome | tuple[Outcome, ...]
 
@@ -28,10 +28,10 @@ class Row:
 
 
 def _row(fault: str, streamed: Outcomes, whole: Outcomes | None = None) -> Row:
-    def several(outcomes: Outcomes) -> frozenset[Outcome]:
+    def as_set(outcomes: Outcomes) -> frozenset[Outcome]:
         return frozenset(outcomes if isinstance(outcomes, tuple) else (outcomes,))
 
-    return Row(fault, several(streamed), several(streamed if whole is None else whole))
+    return Row(fault, as_set(streamed), as_set(streamed if whole is None else whole))
 
 
 SANE: Final = (
@@ -47,14 +47,14 @@ CONNECTIONS: Final = (
     _row("reset_mid_headers", 502),
     _row("reset_mid_body", 502),
     _row("close_mid_body", 502),
-    _row("reset_mid_stream", (BAND, 502), 502),
-    _row("truncated_chunked", (BAND, 502), 502),
+    _row("reset_mid_stream", (IN_BAND_ERROR, 502), 502),
+    _row("truncated_chunked", (IN_BAND_ERROR, 502), 502),
     _row("truncated_in_chunk", 502),
     _row("hang_no_headers", 504),
     _row("hang_mid_headers", 504),
     _row("hang_after_headers", 504),
     _row("hang_mid_body", 504),
-    _row("hang_mid_stream", (BAND, 504), 504),
+    _row("hang_mid_stream", (IN_BAND_ERROR, 504), 504),
     _row("hang_after_done", OK, OK),
     _row("slow_headers~delay=0.001", OK),
     _row("slow_drip~delay=0", OK),
@@ -149,15 +149,15 @@ STREAMS: Final = (
     _row("sse_empty", 502),
     _row("sse_done_only", 502),
     _row("sse_error_first", (500, 502)),
-    _row("sse_error_mid", (BAND, 500, 502), (500, 502)),
-    _row("sse_error_mid_done", (BAND, 500, 502), (500, 502)),
-    _row("sse_event_error", (BAND, 502), 502),
-    _row("sse_finish_error", (BAND, 502), 502),
+    _row("sse_error_mid", (IN_BAND_ERROR, 500, 502), (500, 502)),
+    _row("sse_error_mid_done", (IN_BAND_ERROR, 500, 502), (500, 502)),
+    _row("sse_event_error", (IN_BAND_ERROR, 502), 502),
+    _row("sse_finish_error", (IN_BAND_ERROR, 502), 502),
     _row("sse_no_done", OK),
-    _row("sse_no_finish", (BAND, 502), 502),
+    _row("sse_no_finish", (IN_BAND_ERROR, 502), 502),
     _row("sse_done_no_finish", OK),
     _row("sse_after_done", OK),
-    _row("sse_cut_event", (OK, BAND), (OK, 502)),
+    _row("sse_cut_event", (OK, IN_BAND_ERROR), (OK, 502)),
     _row("sse_crlf", OK),
     _row("sse_cr", OK),
     _row("sse_bom", OK),
@@ -166,8 +166,8 @@ STREAMS: Final = (
     _row("sse_split_utf8", OK),
     _row("sse_one_write", OK),
     _row("sse_invalid_utf8", OK),
-    _row("sse_invalid_json", (BAND, 502), 502),
-    _row("sse_json_types", (BAND, 502), 502),
+    _row("sse_invalid_json", (IN_BAND_ERROR, 502), 502),
+    _row("sse_json_types", (IN_BAND_ERROR, 502), 502),
     _row("sse_nul", OK),
     _row("sse_gzip", (OK, 502)),
     _row("sse_wrong_ctype", (OK, 502)),
@@ -178,16 +178,16 @@ STREAMS: Final = (
     _row("sse_tool_bad_ids", OK),
     _row("sse_marker_cut", OK),
     _row("sse_marker_flood~n=500", OK),
-    _row("sse_big_line~mb=1", (BAND, 502), (OK, 502)),
+    _row("sse_big_line~mb=1", (IN_BAND_ERROR, 502), (OK, 502)),
     _row("sse_big_event~n=40000", 502),
-    _row("sse_endless", (BAND, 502), 502),
+    _row("sse_endless", (IN_BAND_ERROR, 502), 502),
     _row("sse_flood~n=2000", OK),
-    _row("sse_comments_only~delay=0.05", (BAND, 504), 504),
+    _row("sse_comments_only~delay=0.05", (IN_BAND_ERROR, 504), 504),
     _row("sse_pings_then_ok~n=2~delay=0.05", OK),
-    _row("anthropic_error_mid", (BAND, 500, 502), (500, 502)),
-    _row("anthropic_cut", (BAND, 502), 502),
-    _row("responses_failed_mid", (BAND, 500, 502), (500, 502)),
-    _row("responses_error_mid", (BAND, 500, 502), (500, 502)),
-    _row("responses_cut", (BAND, 502), 502),
+    _row("anthropic_error_mid", (IN_BAND_ERROR, 500, 502), (500, 502)),
+    _row("anthropic_cut", (IN_BAND_ERROR, 502), 502),
+    _row("responses_failed_mid", (IN_BAND_ERROR, 500, 502), (500, 502)),
+    _row("responses_error_mid", (IN_BAND_ERROR, 500, 502), (500, 502)),
+    _row("responses_cut", (IN_BAND_ERROR, 502), 502),
 )
 TABLE: Final = (*SANE, *CONNECTIONS, *FRAMING, *STATUSES, *BODIES, *STREAMS)

@@ -1,29 +1,28 @@
-"""The faults that are about size, at their full size and with the gateway's own limits (`make faults`)."""
+"""Faults of size at full size, with the gateway's default limits. Collected at full length only (`make faults`)."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
 from tests.support.background import Background
-from tests.support.client_view import BAND, OK, Outcome, outcome
+from tests.support.client_view import IN_BAND_ERROR, OK, Outcome, outcome
 from tests.support.faulty_upstream import FaultyUpstream
-from tests.support.fronts import FRONTS, Front
+from tests.support.front import Front
+from tests.support.fronts import FRONTS
 from tests.support.gateway import RunningGateway, run_gateway
 
 FULL_SIZES: dict[str, tuple[Outcome, ...]] = {
     "gzip_bomb~mb=512": (502,),
     "huge_json~mb=80": (502,),
     "huge_error~mb=32": (500,),
-    "sse_big_line~mb=100": (BAND, 502),
+    "sse_big_line~mb=100": (IN_BAND_ERROR, 502),
     "sse_big_event": (502,),
     "sse_flood~n=20000": (OK,),
     "marker_flood": (OK,),
     "sse_marker_flood": (OK,),
     "endless_headers": (502,),
 }
-pytestmark = pytest.mark.skipif(os.environ.get("FAULTS") != "full", reason="minutes long: make faults")
 
 
 @pytest.fixture(scope="module")

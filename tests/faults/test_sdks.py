@@ -1,9 +1,8 @@
-"""What the official SDKs make of faults: an exception of their own or a good answer, nothing in between."""
+"""The official SDKs and faults: each fault is an exception of the SDK or a correct answer, nothing in between."""
 
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -11,19 +10,20 @@ from typing import Any
 import anthropic
 import openai
 import pytest
-from tests.faults.conftest import Pair, model_for
+from tests.faults.conftest import Gateways, model_for
 from tests.faults.table import TABLE, Row
-from tests.support.client_view import BAND, OK, Outcome
+from tests.support.client_view import IN_BAND_ERROR, OK, Outcome
+from tests.support.length import FULL
 
-# `make faults` asks for all of them; these are one of each kind.
-SOME = {
+# `make faults` runs all of them; these are one of each kind.
+SAMPLE = {
     *("ok", "ok_tools", "k2_markers", "ndjson", "close_no_bytes", "reset_mid_body", "reset_mid_stream"),
     *("truncated_chunked", "hang_mid_stream", "not_http", "giant_header", "status", "leaky_401", "r429_long"),
     *("html_200", "error_string", "error_in_200", "redirect", "json_invalid", "json_nul", "gzip_ok", "sse_empty"),
     *("sse_error_first", "sse_error_mid_done", "sse_no_done", "sse_no_finish", "sse_crlf", "sse_after_done"),
     *("sse_invalid_json", "sse_wrong_ctype", "sse_tool_cut", "sse_tool_bad_ids", "sse_big_line", "anthropic_cut"),
 }
-PLAYED = [row for row in TABLE if os.environ.get("FAULTS") == "full" or row.name in SOME]
+ROWS = [row for row in TABLE if FULL or row.name in SAMPLE]
 HELLO: list[Any] = [{"role": "user", "content": "hi"}]
 
 
@@ -34,10 +34,10 @@ class Sdks:
 
 
 @pytest.fixture(scope="module")
-def sdks(gateways: Pair) -> Iterator[dict[str, Sdks]]:
+def sdks(gateways: Gateways) -> Iterator[dict[str, Sdks]]:
     with contextlib.ExitStack() as stack:
         made = {}
-        for gateway in (gateways.patient, gateways.hasty):
+        for gateway in (gateways.normal, gateways.impatient):
             one = openai.OpenAI(base_url=f"{gateway.root}/v1", api_key=gateway.key, max_retries=0)
             two = anthropic.Anthropic(base_url=gateway.root, api_key=gateway.key, max_retries=0)
             made[gateway.root] = Sdks(stack.enter_context(one), stack.enter_context(two))
@@ -75,10 +75,10 @@ def messages_streamed(sdks: Sdks, model: str) -> bool:
 
 
 class InBand(Exception):
-    """The Responses API tells failures by events; its SDK raises nothing."""
+    """A failure event of the Responses API, for which the SDK raises nothing."""
 
 
-WAYS: tuple[Callable[[Sdks, str], bool], ...] = (
+REQUESTS: tuple[Callable[[Sdks, str], bool], ...] = (
     chat_whole,
     chat_streamed,
     responses_whole,
@@ -88,20 +88,20 @@ WAYS: tuple[Callable[[Sdks, str], bool], ...] = (
 )
 
 
-@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
-@pytest.mark.parametrize("row", PLAYED, ids=lambda row: row.name)
+@pytest.mark.parametrize("request_with", REQUESTS, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_an_sdk_gets_an_answer_or_its_own_exception(
-    gateways: Pair, sdks: dict[str, Sdks], row: Row, way: Callable[[Sdks, str], bool]
+    gateways: Gateways, sdks: dict[str, Sdks], row: Row, request_with: Callable[[Sdks, str], bool]
 ) -> None:
-    expected = row.streamed if way.__name__.endswith("streamed") else row.whole
-    assert _outcome(sdks[gateways.gateway_for(row.name).root], way, model_for(row)) in expected
+    expected = row.streamed if request_with.__name__.endswith("streamed") else row.whole
+    assert _outcome(sdks[gateways.gateway_for(row.name).root], request_with, model_for(row)) in expected
 
 
-def _outcome(sdks: Sdks, way: Callable[[Sdks, str], bool], model: str) -> Outcome:
+def _outcome(sdks: Sdks, request_with: Callable[[Sdks, str], bool], model: str) -> Outcome:
     try:
-        return OK if way(sdks, model) else "silence at the end"
+        return OK if request_with(sdks, model) else "no end marker"
     except (openai.APIStatusError, anthropic.APIStatusError) as error:
         # Anthropic's SDK raises the same class for an error event, with the status of the stream.
-        return BAND if error.status_code == 200 else error.status_code
+        return IN_BAND_ERROR if error.status_code == 200 else error.status_code
     except (openai.APIError, anthropic.APIError, InBand):
-        return BAND
+        return IN_BAND_ERROR

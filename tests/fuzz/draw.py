@@ -10,16 +10,16 @@ SCALARS: Sequence[Any] = (
     *(None, "", "a", 0, True, False, 1, -1, 3.5, 1e308, 10**20, "x" * 70, "functions.bash:0", "<|tool_call_begin|>"),
     *("\ud83d", "é😀", "\0", "{}", '{"a": 1}', "[", "user", "assistant", "tool", "text", "function", "bash", "object"),
 )
-DEEPEST = 6
+MAX_DEPTH = 6
 
 
-def table_of(*scraps: str) -> Sequence[str]:
+def table_of(*tokens: str) -> Sequence[str]:
     """For each byte a scrap or a character."""
-    return [scraps[byte % len(scraps)] if byte < 200 else chr(byte - 136) for byte in range(256)]
+    return [tokens[byte % len(tokens)] if byte < 200 else chr(byte - 136) for byte in range(256)]
 
 
 class Draw:
-    """At the end of the bytes every choice is the first one."""
+    """Choices made from bytes; when the bytes are used up, every choice is the first one."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -41,20 +41,20 @@ class Draw:
         return found
 
     def text(self, table: Sequence[str]) -> str:
-        """What a table says of the bytes, to their end."""
+        """The remaining bytes as text, each translated by the table."""
         return "".join([table[byte] for byte in self.rest()])
 
     def value(self, words: Sequence[str], depth: int = 0) -> Any:
-        """Any JSON value, with keys and texts out of `words`."""
+        """Any JSON value, with keys and texts from `words`."""
         kind = self.byte() % 8
-        if kind == 1 and depth < DEEPEST:
+        if kind == 1 and depth < MAX_DEPTH:
             return [self.value(words, depth + 1) for _ in range(self.byte() % 4)]
-        if kind == 2 and depth < DEEPEST:
+        if kind == 2 and depth < MAX_DEPTH:
             return {self.pick(words): self.value(words, depth + 1) for _ in range(self.byte() % 4)}
         return self.pick(words) if kind == 3 else self.pick(SCALARS)
 
     def changed(self, value: Any, words: Sequence[str]) -> Any:
-        """The value with a few places of it replaced, removed, doubled or added."""
+        """The value with a few members replaced, removed, duplicated or added."""
         for _ in range(self.byte() % 6):
             value = self._change(value, words)
         return value

@@ -1,8 +1,8 @@
-"""Tells libFuzzer which places of moongate a run went through, at a fraction of the usual price.
+"""Reports the branches that a run covered to libFuzzer, at a fraction of the usual cost.
 
-atheris calls into C++ at every place that is passed, which costs more than the code between two places. Here a place is
-put on a list, and libFuzzer is told at the end of the run, of every run that passed a new place and of one in eight of
-the others: once, twice or three times, as a place was passed once, a few times or often.
+atheris calls into C++ at every branch, which costs more than the code between two branches. Here the branches are
+collected in a list, and reported at the end of every run that covered a new branch and of one in eight of the others:
+once, twice or three times, depending on whether a branch was taken once, a few times or often.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ ONE_IN: Final = 8
 
 
 def instrumented() -> AbstractContextManager[Any]:
-    """What is imported of moongate meanwhile tells its places.
+    """Modules of moongate that are imported inside this context report their branches.
 
-    Comparisons are not traced: the bytes of an input stand for scraps and choices, which libFuzzer cannot guess from
-    what the code compares.
+    Comparisons are not traced: the bytes of an input encode tokens and choices, which libFuzzer cannot guess from the
+    values that the code compares.
     """
     hooks = importlib.import_module("atheris.import_hook")  # atheris has no types
     manager: AbstractContextManager[Any] = hooks.HookManager({"moongate"}, set(), True, trace_dataflow=False)
@@ -33,23 +33,23 @@ def instrumented() -> AbstractContextManager[Any]:
 def guided(target: Target) -> Target:
     """The target, for `atheris.Setup`."""
     atheris: Any = importlib.import_module("atheris")
-    passed: list[int] = []
+    taken: list[int] = []
     known: set[int] = set()
     runs = 0
-    tell: Callable[[int], None] | None = None
+    report: Callable[[int], None] | None = None
 
     def run(data: bytes) -> None:
-        nonlocal runs, tell
-        if tell is None:  # libFuzzer's own is only there once it runs
-            tell, atheris._trace_branch = atheris._trace_branch, passed.append
-        passed.clear()
+        nonlocal runs, report
+        if report is None:  # libFuzzer's own is only there once it runs
+            report, atheris._trace_branch = atheris._trace_branch, taken.append
+        taken.clear()
         target(data)
-        assert passed, "nothing is instrumented"
+        assert taken, "nothing is instrumented"
         runs += 1
-        if runs % ONE_IN == 0 or not known.issuperset(passed):
-            known.update(passed)
-            for place, times in Counter(passed).items():
+        if runs % ONE_IN == 0 or not known.issuperset(taken):
+            known.update(taken)
+            for branch, times in Counter(taken).items():
                 for _ in range(1 + (times > 1) + (times >= OFTEN)):
-                    tell(place)
+                    report(branch)
 
     return run

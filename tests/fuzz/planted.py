@@ -1,4 +1,4 @@
-"""Targets with a defect each: the proof that each kind of defect is found."""
+"""Targets with one known defect each, to prove that each kind of defect is found."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from collections.abc import Mapping
 from tests.fuzz import samples
 from tests.fuzz.draw import Draw
 from tests.fuzz.guide import Target
-from tests.fuzz.targets import K2_SCRAPS, OFFERS, TOKENS, front_door, grammar, sse
+from tests.fuzz.targets import K2_TOKENS, OFFERS, TOKENS, front_target, grammar, sse
 
 from moongate.dialects.openai_chat import ChatDialect
-from moongate.kimi.k2 import K2Parser
-from moongate.kimi.pieces import CallArguments, Channel, Piece
+from moongate.kimi.markers.k2 import K2Parser
+from moongate.kimi.markers.pieces import CallArguments, Channel, Piece
 from moongate.payload import JsonObject
 
 
-class Forgetful(K2Parser):
-    """Loses a brace that comes alone, in the arguments of a call."""
+class LosingParser(K2Parser):
+    """Loses a single brace in the arguments of a call."""
 
     def feed(self, channel: Channel, text: str) -> list[Piece]:
         return [piece for piece in super().feed(channel, text) if piece != CallArguments("}")]
 
 
-class Trusting(ChatDialect):
-    """Takes for granted that a choice names a function."""
+class UncheckedDialect(ChatDialect):
+    """Assumes that `tool_choice` has a function."""
 
     def decode(self, body: JsonObject) -> JsonObject:
         choice = body.get("tool_choice")
@@ -32,8 +32,8 @@ class Trusting(ChatDialect):
         return body
 
 
-def forgets(data: bytes) -> None:
-    grammar(Draw(data), K2_SCRAPS, lambda: Forgetful(TOKENS, OFFERS[1], False))
+def loses(data: bytes) -> None:
+    grammar(Draw(data), K2_TOKENS, lambda: LosingParser(TOKENS, OFFERS[1], False))
 
 
 def hangs(data: bytes) -> None:
@@ -42,4 +42,8 @@ def hangs(data: bytes) -> None:
         pass
 
 
-PLANTED: Mapping[str, Target] = {"forgets": forgets, "raises": front_door(Trusting(), samples.CHAT), "hangs": hangs}
+PLANTED: Mapping[str, Target] = {
+    "loses": loses,
+    "raises": front_target(UncheckedDialect(), samples.CHAT),
+    "hangs": hangs,
+}

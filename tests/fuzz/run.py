@@ -1,4 +1,4 @@
-"""One target in one process: with atheris; where there is none, with bytes of our own dice."""
+"""One target in one process: with atheris or, where that is missing, with random bytes."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from pathlib import Path
 from tests.fuzz.guide import Target, guided, instrumented
 
 ROOT = Path(__file__).parents[2]
-SECONDS = 300  # for one input: far more than any needs, and than a machine may stand still
-LARGEST = 192  # bytes; each may stand for a whole marker
-SHORT = 64  # for the tests: many short inputs find more than a few long ones in the same time
-SHORTER = {"k2": 24, "k3": 24}  # fed character by character, which costs by the character
+SECONDS = 300  # for one input: far more than any needs, even on a machine that pauses
+MAX_INPUT = 192  # bytes; each may encode a whole marker
+SHORT = 64  # for the tests: in the same time, many short inputs find more than a few long ones
+SHORTER = {"k2": 24, "k3": 24, "schemas": 16}  # for what is slow: parsers fed by characters, schemas that grow
 SEEDS = (
     *(b"data: {}\n\n", b"\xef\xbb\xbfevent: a\r\ndata: b\r\rdata: [DONE]\n\n", b'{"a": 1}\n{}\n', b": c\n\n"),
     *(bytes(range(64)), bytes(range(255, 0, -7)), b"\x01\x02\x12\x14\x19\x16\x1d\x15\x13", b"\x00" * 8),
@@ -27,18 +27,18 @@ SEEDS = (
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`good`: all runs were done, and nothing was found."""
+    """`good`: all runs were made and no defect was found."""
 
     good: bool
     runs: int
     output: str
 
 
-def launch(name: str, runs: int, largest: int = LARGEST, seconds: int = SECONDS) -> Outcome:
-    """Fuzz in a process of its own, with inputs of so many bytes at most, each of which may take so many seconds.
+def launch(name: str, runs: int, largest: int = MAX_INPUT, seconds: int = SECONDS) -> Outcome:
+    """Fuzz in a separate process, with inputs of at most `largest` bytes that may take `seconds` each.
 
-    The inputs of atheris differ from time to time. What libFuzzer writes goes with the process; an input that fails is
-    in its output too, in base64.
+    The inputs of atheris are not reproducible. The files of libFuzzer are deleted at the end; a failing input is in its
+    output too, in base64.
     """
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
         for number, seed in enumerate(SEEDS):
@@ -67,17 +67,17 @@ def by_atheris(name: str, runs: int, largest: int, seconds: int, folder: str) ->
     atheris.Fuzz()
 
 
-def by_dice(name: str, runs: int, largest: int = LARGEST, seconds: int = SECONDS) -> None:
-    """The same targets without a guide, the same inputs on every machine."""
+def by_random(name: str, runs: int, largest: int = MAX_INPUT, seconds: int = SECONDS) -> None:
+    """Run the target with random inputs without coverage, the same inputs on every machine."""
     target = find(name)
-    dice = random.Random(f"{name} 1")
+    rng = random.Random(f"{name} 1")
     sizes = [largest // part for part in (12, 4, 2, 1)]
     try:
         for number in range(runs):
-            data = dice.randbytes(dice.choice(sizes))
+            data = rng.randbytes(rng.choice(sizes))
             if number % 4 == 0:
-                data = (dice.choice(SEEDS) + data[: dice.randrange(8)] + dice.choice(SEEDS))[:largest]
-            if number % 100 == 0:  # a hundred take no time; a clock for each would
+                data = (rng.choice(SEEDS) + data[: rng.randrange(8)] + rng.choice(SEEDS))[:largest]
+            if number % 100 == 0:  # a timer for each run would be slow
                 faulthandler.dump_traceback_later(seconds, exit=True)
             target(data)
     except BaseException:
@@ -104,8 +104,8 @@ def main() -> None:
     try:
         importlib.import_module("atheris")
     except ImportError as error:
-        print(f"fuzz: no atheris here ({error}); seeded dice instead", flush=True)
-        by_dice(name, runs, largest, seconds)
+        print(f"fuzz: no atheris here ({error}); seeded random bytes instead", flush=True)
+        by_random(name, runs, largest, seconds)
         print(f"Done {runs} runs", flush=True)
     else:
         by_atheris(name, runs, largest, seconds, folder)

@@ -1,4 +1,4 @@
-"""Good values for a fuzzer to spoil."""
+"""Valid values for a fuzzer to mutate."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SCHEMA: Row = {
 }
 TOOL: Row = {"type": "function", "function": {"name": "bash", "description": "Runs.", "parameters": SCHEMA}}
 CALL: Row = {"id": "call_1", "type": "function", "function": {"name": "bash", "arguments": '{"command": "ls"}'}}
-ASKED: Row = {
+REQUEST: Row = {
     "model": "kimi-k2",
     "messages": [
         {"role": "assistant", "content": None, "tool_calls": [CALL]},

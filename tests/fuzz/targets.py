@@ -1,6 +1,6 @@
-"""What is fuzzed. A target takes any bytes, raises nothing, and judges what was made of them.
+"""The fuzz targets. A target takes any bytes, runs the code, and checks its output.
 
-Errors of our own are allowed where the input may be at fault; any other exception is a finding.
+Our own errors are allowed where the input may be at fault; any other exception is a finding.
 """
 
 from __future__ import annotations
@@ -14,25 +14,28 @@ from typing import Any
 import orjson
 from tests.fuzz import samples
 from tests.fuzz.draw import Draw, table_of
+from tests.fuzz.error_page import error_page
 from tests.fuzz.guide import Target
-from tests.kimi.marker_reading import Heard
+from tests.fuzz.schemas import schema_normaliser
+from tests.kimi.marker_reading import ParsedChoice
 
 from moongate.chat.accumulate import Accumulator
 from moongate.chat.contracts import Dialect
 from moongate.dialects import CHAT, DIALECTS, MESSAGES, RESPONSES
 from moongate.errors import BadRequest, ConfigError, GatewayError
 from moongate.gateway.config.load import parse_config
-from moongate.gateway.reading import read_object
+from moongate.gateway.http.json_body import read_object
 from moongate.kimi.family import Family
 from moongate.kimi.ids import Ledger
-from moongate.kimi.k2 import K2Parser
-from moongate.kimi.k3 import K3Parser
+from moongate.kimi.markers.k2 import K2, K2Parser
+from moongate.kimi.markers.k3 import K3, K3Parser
+from moongate.kimi.markers.pieces import Channel, Parser, Piece
 from moongate.kimi.offer import Offer, ToolKeys
-from moongate.kimi.options import KimiOptions, ToolTokens
-from moongate.kimi.pieces import Channel, Parser, Piece
+from moongate.kimi.options import KimiOptions
+from moongate.kimi.tool_tokens import ToolTokens
 from moongate.kimi.transformer import KimiTransformer
 from moongate.payload import dumps
-from moongate.pipeline.reply import read_reply
+from moongate.pipeline.non_stream import read_reply
 from moongate.pipeline.session import Session
 from moongate.wire.frames import Frame
 from moongate.wire.ndjson import NdjsonDecoder
@@ -44,13 +47,13 @@ WORDS = samples.words_of(samples.CHAT, samples.CHUNK, samples.REPLY)
 TOOLS = {"bash": ToolKeys(frozenset({"command"}), frozenset({"command"})), "read_file": ToolKeys()}
 OFFERS = Offer(TOOLS, False), Offer(TOOLS, True)
 TOKENS = ToolTokens()
-K2_SCRAPS = table_of(
+K2_TOKENS = table_of(
     *("a", " ", "\n", "<", "<|", "|>", "{", "}", '"command"', ":", '"ls"', ",", "[", "]", "1", "\\", "é", "😀"),
     *(TOKENS.section_begin, TOKENS.section_end, TOKENS.call_begin, TOKENS.call_end, TOKENS.arg_begin),
     *("<|tool_call_section_begin|>", "<think>", "</think>", "<|im_end|>", "functions.bash:0", "functions.", "bash"),
     *('{"command": "ls"}', "<|tool_", "</th", "call_1", "read_file:3"),
 )
-K3_SCRAPS = table_of(
+K3_TOKENS = table_of(
     *("a", " ", "\n", "<", "<|", "|>", "{", "}", '"', "=", "é", "😀", "1", "bash", "<|open|>", "<|close|>", "<|sep|>"),
     *("<|open|>think<|sep|>", "<|close|>think<|sep|>", "<|open|>response<|sep|>", "<|close|>response<|sep|>"),
     *("<|open|>tools<|sep|>", "<|close|>tools<|sep|>", '<|open|>call tool="bash" index="1"<|sep|>', "call", "argument"),
@@ -60,7 +63,7 @@ K3_SCRAPS = table_of(
 
 
 def sse(data: bytes) -> None:
-    """Frames do not depend on the cuts, nor bytes on the frames."""
+    """The frames do not depend on how the bytes are split, and their bytes are those of the input."""
     for make in (SseDecoder, NdjsonDecoder):
         ways = [[data[at : at + size] for at in range(0, len(data), size)] for size in (1, 3, 99)]
         found = [_frames(make(LIMIT), pieces) for pieces in ways]
@@ -81,34 +84,34 @@ def _frames(decoder: SseDecoder | NdjsonDecoder, pieces: Sequence[bytes]) -> tup
 
 def k2(data: bytes) -> None:
     draw = Draw(data)
-    mend, offer = draw.byte() & 1 > 0, OFFERS[draw.byte() & 7 > 0]
-    grammar(draw, K2_SCRAPS, lambda: K2Parser(TOKENS, offer, mend))
+    repair, offer = draw.byte() & 1 > 0, OFFERS[draw.byte() & 7 > 0]
+    grammar(draw, K2_TOKENS, lambda: K2Parser(TOKENS, offer, repair))
 
 
 def k3(data: bytes) -> None:
     draw = Draw(data)
-    mend, offer = draw.byte() & 1 > 0, OFFERS[draw.byte() & 7 > 0]
-    grammar(draw, K3_SCRAPS, lambda: K3Parser(offer, mend))
+    repair, offer = draw.byte() & 1 > 0, OFFERS[draw.byte() & 7 > 0]
+    grammar(draw, K3_TOKENS, lambda: K3Parser(offer, repair))
 
 
-def grammar(draw: Draw, scraps: Sequence[str], make: Callable[[], Parser]) -> None:
-    """What is heard does not depend on the size of the deltas."""
+def grammar(draw: Draw, tokens: Sequence[str], make: Callable[[], Parser]) -> None:
+    """The parsed answer does not depend on the size of the deltas."""
     cut = draw.byte()
-    text = draw.text(scraps)
-    said: list[tuple[Channel, str]] = [("reasoning", text[:cut]), ("content", text[cut:])]
+    text = draw.text(tokens)
+    texts: list[tuple[Channel, str]] = [("reasoning", text[:cut]), ("content", text[cut:])]
     if cut > 200:
-        said = [("content", text)]
-    first, *others = (_heard(make(), said, size) for size in DELTAS)
+        texts = [("content", text)]
+    first, *others = (_parsed(make(), texts, size) for size in DELTAS)
     for other in others:
         assert (other.content, other.reasoning, other.calls) == (first.content, first.reasoning, first.calls)
 
 
-def _heard(parser: Parser, said: Sequence[tuple[Channel, str]], size: int) -> Heard:
+def _parsed(parser: Parser, texts: Sequence[tuple[Channel, str]], size: int) -> ParsedChoice:
     pieces: list[Piece] = []
-    for channel, text in said:
+    for channel, text in texts:
         for at in range(0, len(text), size):
             pieces += parser.feed(channel, text[at : at + size])
-    return Heard().take([*pieces, *parser.close()])
+    return ParsedChoice().take([*pieces, *parser.close()])
 
 
 FRONTS = tuple(DIALECTS.values())
@@ -133,54 +136,54 @@ def accumulator(data: bytes) -> None:
     dumps(whole.completion())
     stream = b"".join(b"data: " + dumps(chunk) + b"\n\n" for chunk in [*chunks, "[DONE]"])
     for body, kind in ((stream, "text/event-stream"), (dumps(draw.changed(samples.REPLY, WORDS)), "")):
-        session = Session(transformer.begin(samples.ASKED), kind, front.encoder(_asked(front)))
-        told = b"".join([*(session.feed(body[at : at + 700]) for at in range(0, len(body), 700)), session.close()])
+        session = Session(transformer.begin(samples.REQUEST), kind, front.encoder(_request_of(front)))
+        reported = b"".join([*(session.feed(body[at : at + 700]) for at in range(0, len(body), 700)), session.close()])
         assert session.finished
-        assert told
+        assert reported
         with suppress(GatewayError):
-            dumps(front.encode(read_reply(transformer.begin(samples.ASKED), body, kind), _asked(front)))
+            dumps(front.encode(read_reply(transformer.begin(samples.REQUEST), body, kind), _request_of(front)))
 
 
-FAMILIES: Sequence[Family] = ("k2", "k3")
+FAMILIES: Sequence[Family] = (K2, K3)
 ID_OPTIONS = {
-    (family, normal): KimiOptions.from_config({"family": family, "idNormalization": normal})
+    (family, normal): KimiOptions.from_config({"family": family.name, "idNormalization": normal})
     for family, normal in product(FAMILIES, (False, True))
 }
-BY_FAMILY = {family: KimiTransformer.from_config({"family": family}, model="kimi") for family in FAMILIES}
+BY_FAMILY = {family: KimiTransformer.from_config({"family": family.name}, model="kimi") for family in FAMILIES}
 
 
 def ids(data: bytes) -> None:
-    """Ids that are claimed are unique, and in form where the family wants one; so are those of a history."""
+    """Claimed ids are unique and, if the family requires a form, well-formed; so are the ids of a history."""
     draw = Draw(data)
     family = draw.pick(FAMILIES)
-    ledger = Ledger(ID_OPTIONS[family, draw.byte() & 3 == 3], family)
+    ledger = Ledger(ID_OPTIONS[family, draw.byte() & 3 == 3], family.id_rule)
     names = ("bash", "read_file", "a.b:c", "")
     given = ("", "call_1", "functions.bash:0", "functions.bash:1", "bash_0", "bash_1", "functions.a.b:c:2", "7")
     claimed = []
     for _ in range(draw.byte() % 24):
         name = draw.pick(names)
         claimed.append(ledger.claim(draw.pick(given), name))
-        assert family == "k3" or claimed[-1].startswith(f"functions.{name}:")
+        assert family is K3 or claimed[-1].startswith(f"functions.{name}:")
     assert len(set(claimed)) == len(claimed)
     history = draw.changed(samples.CHAT["messages"], WORDS)
     with suppress(BadRequest):
         dumps(BY_FAMILY[family].begin({"messages": history}).request)
 
 
-def front_door(dialect: Dialect, sample: samples.Row) -> Target:
+def front_target(dialect: Dialect, sample: samples.Row) -> Target:
     words = samples.words_of(sample)
     transformer = KimiTransformer.from_config({"preset": "agent"}, model="kimi-k2")
 
     def target(data: bytes) -> None:
-        """A request of any shape is understood or refused, never more than that."""
+        """A request of any shape is decoded or rejected, and nothing else is raised."""
         draw = Draw(data)
         body = draw.changed(sample, words)
         with suppress(BadRequest):
-            asked = read_object(dumps(body), 128)
-            chat = dialect.decode(asked)
-            dialect.left_out(asked)
-            dialect.encoder(asked).close()
-            dumps(dialect.encode(samples.REPLY, asked))
+            request = read_object(dumps(body), 128)
+            chat = dialect.decode(request)
+            dialect.left_out(request)
+            dialect.encoder(request).close()
+            dumps(dialect.encode(samples.REPLY, request))
             dumps(transformer.begin(chat).request)
         with suppress(BadRequest):
             dialect.decode(read_object(draw.rest(), 128))
@@ -188,7 +191,7 @@ def front_door(dialect: Dialect, sample: samples.Row) -> Target:
     return target
 
 
-def _asked(front: Dialect) -> samples.Row:
+def _request_of(front: Dialect) -> samples.Row:
     return {"chat": samples.CHAT, "messages": samples.MESSAGES, "responses": samples.RESPONSES}[front.name]
 
 
@@ -196,7 +199,7 @@ CONFIG_WORDS = [word for word in samples.words_of(samples.CONFIG) if word] + ["n
 
 
 def config(data: bytes) -> None:
-    """A configuration is good, or an error of ours."""
+    """A configuration is valid or raises ConfigError."""
     draw = Draw(data)
     text = _lines(draw.changed(samples.CONFIG, CONFIG_WORDS))
     rest = draw.rest()
@@ -217,13 +220,15 @@ def _lines(value: Any) -> str:
 
 
 TARGETS: Mapping[str, Target] = {
+    "error_page": error_page,
     "sse": sse,
     "k2": k2,
     "k3": k3,
     "accumulator": accumulator,
     "ids": ids,
-    "chat": front_door(CHAT, samples.CHAT),
-    "messages": front_door(MESSAGES, samples.MESSAGES),
-    "responses": front_door(RESPONSES, samples.RESPONSES),
+    "chat": front_target(CHAT, samples.CHAT),
+    "messages": front_target(MESSAGES, samples.MESSAGES),
+    "responses": front_target(RESPONSES, samples.RESPONSES),
     "config": config,
+    "schemas": schema_normaliser,
 }

@@ -1,4 +1,4 @@
-"""Requests that have made servers and proxies disagree. Each must be answered with 400, and the connection closed."""
+"""Request smuggling probes. Each must be answered with 400, and the connection closed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An upstream whose every answer a test writes itself, byte by byte, and that sees when its client leaves."""
+"""An upstream whose answers a test writes byte by byte, and that notices when its client disconnects."""
 
 from __future__ import annotations
 

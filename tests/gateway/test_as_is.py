@@ -1,4 +1,4 @@
-"""A stream that breaks no rule reaches the client with the very bytes it came with."""
+"""A stream without faults reaches the client byte for byte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secrets that everybody throws about, and that nobody may find: not in answers, logs, metrics or files."""
+"""Secrets in requests, errors and headers must not appear in answers, logs, metrics or files."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 from urllib.parse import quote, quote_plus
 
 import pytest
-from tests.soak.client import CHAT, KEY, MESSAGES, RESPONSES, Caller, question, request
-from tests.soak.subject import Subject, running
-from tests.soak.upstream import STREAM, Asked, chunked, event, listening
+from tests.soak.client import CHAT, KEY, MESSAGES, RESPONSES, RawClient, model_request, raw_request
+from tests.soak.gateway_process import GatewayProcess, running
+from tests.soak.upstream import STREAM, UpstreamRequest, chunked, event, listening
 
 CLIENT = "client+canary/7f3a=&91"
 FIRST, SECOND = "sk-canary+/=&first~4d2e", "sk-canary?second<8b1f>"
@@ -20,7 +20,7 @@ SECRETS = (CLIENT, FIRST, SECOND, HEADER)
 
 
 def forms(secret: str) -> list[str]:
-    """Ways in which a secret shows itself. Base64 without its last characters: those depend on what follows."""
+    """Encodings of a secret. Base64 without its last characters, which depend on what follows."""
     data = secret.encode()
     encoded = [b64encode(before + data)[len(before) * 4 // 3 + 2 : -4] for before in (b"", b"Bearer ", b"user:")]
     encoded += [urlsafe_b64encode(before + data)[len(before) * 4 // 3 + 2 : -4] for before in (b"", b"a")]
@@ -66,13 +66,13 @@ ANSWERS: dict[str, bytes] = {
 }
 
 
-async def play(asked: Asked) -> None:
+async def play(asked: UpstreamRequest) -> None:
     asked.write(ANSWERS[asked.body["model"]])
     asked.connection.transport.close()
 
 
 def config(url: str, *, bodies: bool) -> dict[str, Any]:
-    once = {"retries": {"retries": 0, "attempts": 1, "failures": 1_000_000}}
+    once = {"retries": {"retries": 0, "attempts": 1, "failures": 1_000_000}, "metrics": "clients"}
     provider = {
         "name": "up",
         "api_base_url": url,
@@ -81,7 +81,13 @@ def config(url: str, *, bodies: bool) -> dict[str, Any]:
         "models": list(ANSWERS),
         "transformer": {"use": ["Kimi"]},
     }
-    return {"api_keys": [CLIENT], "providers": [provider], "log": {"format": "json", "bodies": bodies}, **once}
+    return {
+        "api_keys": [CLIENT],
+        "providers": [provider],
+        "log": {"format": "json", "bodies": bodies},
+        "metrics": "clients",
+        **once,
+    }
 
 
 def get(path: str, key: str = CLIENT) -> bytes:
@@ -89,9 +95,9 @@ def get(path: str, key: str = CLIENT) -> bytes:
 
 
 def requests() -> list[bytes]:
-    """Everything that upstream says, through every front; and what a careless client may do with a key."""
+    """Every answer of the upstream through every front, and careless uses of a key by clients."""
     asked = [
-        question(model, "Hi", stream=stream, path=path)
+        model_request(model, "Hi", stream=stream, path=path)
         for model in ANSWERS
         for path in (CHAT, MESSAGES, RESPONSES)
         for stream in (True, False)
@@ -99,11 +105,11 @@ def requests() -> list[bytes]:
     for secret in SECRETS:
         plain = quote(secret, safe="")
         broken = f'{{"model": "{secret}", "messages": {secret}'.encode()
-        asked += [question(secret, "Hi", stream=False, path=path) for path in (CHAT, MESSAGES, RESPONSES)]
+        asked += [model_request(secret, "Hi", stream=False, path=path) for path in (CHAT, MESSAGES, RESPONSES)]
         asked += [
-            question("status400", "Hi", stream=False, tools=[secret]),
-            question("status400", secret, stream=True),
-            request(CHAT, broken),
+            model_request("status400", "Hi", stream=False, tools=[secret]),
+            model_request("status400", secret, stream=True),
+            raw_request(CHAT, broken),
             *(get(f"{path}{plain}") for path in ("/", "/v1/models/", f"{CHAT}?key=", "/v1/models?key=")),
             get("/v1/models", f"{secret}x"),
             get("/v1/models").replace(b"\r\n", f"\r\nx-request-id: {secret}\r\n".encode(), 1),
@@ -113,15 +119,15 @@ def requests() -> list[bytes]:
     return [each.replace(KEY.encode(), CLIENT.encode()) for each in asked]
 
 
-async def walk(subject: Subject) -> list[str]:
-    """What the clients hear, each answer as it comes."""
-    heard = []
+async def walk(gateway: GatewayProcess) -> list[str]:
+    """Everything that clients receive."""
+    answers = []
     for each in [*requests(), get("/metrics")]:
-        caller = await Caller.open(subject.port)
+        caller = await RawClient.open(gateway.port)
         caller.send(each.replace(b"HTTP/1.1\r\n", b"HTTP/1.1\r\nconnection: close\r\n", 1))
-        heard.append((await caller.reader.read()).decode("latin-1"))
+        answers.append((await caller.reader.read()).decode("latin-1"))
         caller.leave()
-    return heard
+    return answers
 
 
 def found_in(text: str) -> set[str]:
@@ -129,23 +135,23 @@ def found_in(text: str) -> set[str]:
 
 
 @pytest.mark.parametrize("bodies", [False, True], ids=["plain log", "log with bodies"])
-def test_nobody_finds_a_secret(bodies: bool) -> None:
+def test_no_secret_appears_anywhere(bodies: bool) -> None:
     async def main() -> tuple[list[str], set[str], list[str]]:
-        async with listening(play) as upstream, running(config(upstream.url, bodies=bodies)) as subject:
-            heard = await walk(subject)
+        async with listening(play) as upstream, running(config(upstream.url, bodies=bodies)) as gateway:
+            answers = await walk(gateway)
             for _ in range(300):
-                if subject.logged.count('"id"') >= len(heard) - len(SECRETS):  # those with a broken head are not logged
+                if gateway.output_text.count('"id"') >= len(answers) - len(SECRETS):  # a broken head is not logged
                     break
                 await asyncio.sleep(0.1)
-            files = [each for each in subject.folder.rglob("*") if each.is_file() and each.name != "config.json"]
-            return heard, {asked.body["model"] for asked in upstream.seen}, [each.read_text() for each in files]
+            files = [each for each in gateway.folder.rglob("*") if each.is_file() and each.name != "config.json"]
+            return answers, {asked.body["model"] for asked in upstream.seen}, [each.read_text() for each in files]
 
-    heard, asked, files = asyncio.run(main())
+    answers, asked, files = asyncio.run(main())
     assert asked == ANSWERS.keys()
-    assert all(each.startswith("HTTP/1.1 ") for each in heard)
-    assert "moongate_attempts_total" in heard[-1]
+    assert all(each.startswith("HTTP/1.1 ") for each in answers)
+    assert "moongate_attempts_total" in answers[-1]
     assert any('"status":429' in text for text in files)
-    assert not set().union(*map(found_in, heard))
+    assert not set().union(*map(found_in, answers))
     assert not set().union(*(found_in(line) for text in files for line in text.splitlines()))
 
 

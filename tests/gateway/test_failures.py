@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import pytest
 from tests.support.background import Background
-from tests.support.fronts import FRONTS, Front
+from tests.support.front import Front
+from tests.support.fronts import FRONTS
 from tests.support.gateway import RunningGateway, run_gateway
 from tests.support.http import Reply, post
 
@@ -27,7 +28,7 @@ class Pair:
 
     def post(self, front: Front, row: str, *, stream: bool) -> Reply:
         gateway = self.hasty if row == "stalled" else self.patient
-        body = front.ask(model_name("k2.5", row), front.user("hi"), (), stream=stream)
+        body = front.request(model_name("k2.5", row), front.user("hi"), (), stream=stream)
         return post(gateway.root + front.path, body, key=gateway.key)
 
 
@@ -75,7 +76,7 @@ def test_a_whole_answer_that_breaks_is_an_error(gateways: Pair, row: str, status
 @pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
 @pytest.mark.parametrize("front", FRONTS, ids=_ids)
 @pytest.mark.parametrize(("row", "status"), REFUSED.items())
-def test_a_refusal_keeps_its_status_and_its_words(
+def test_a_refusal_keeps_its_status_and_its_message(
     gateways: Pair, row: str, status: int, front: Front, stream: bool
 ) -> None:
     reply = gateways.post(front, row, stream=stream)

@@ -15,7 +15,7 @@ from tests.support.background import Background
 from tests.support.gateway import KEY, RunningGateway, run_gateway
 from tests.support.http import Reply, get, post
 
-PATIENCE = 20.0
+TIMEOUT = 20.0
 PATH = "/v1/chat/completions"
 ASK: dict[str, Any] = {"messages": [{"role": "user", "content": "Hi"}]}
 
@@ -47,7 +47,7 @@ def ask(gateway: RunningGateway, model: str = "m", *, stream: bool = False) -> R
 def waiting(gateway: RunningGateway, key: str = KEY) -> socket.socket:
     """A request that is in flight until the socket is closed."""
     host, port = gateway.root.removeprefix("http://").split(":")
-    client = socket.create_connection((host, int(port)), timeout=PATIENCE)
+    client = socket.create_connection((host, int(port)), timeout=TIMEOUT)
     body = json.dumps(ASK | {"model": "m"}).encode()
     head = f"POST {PATH} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {key}\r\ncontent-length: {len(body)}\r\n\r\n"
     client.sendall(head.encode() + body)
@@ -55,7 +55,7 @@ def waiting(gateway: RunningGateway, key: str = KEY) -> socket.socket:
 
 
 def until(condition: Any) -> None:
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.005)
@@ -71,27 +71,27 @@ def test_beyond_the_limit_of_requests_in_flight_is_a_503(first: Scripted) -> Non
             assert reply.headers["retry-after"] == "1"
             assert reply.headers["x-should-retry"] == "true"
             assert get(gateway.root + "/health").status == 200
-        until(lambda: not gateway.app.visits)
+        until(lambda: not gateway.app.active_requests)
         first.play = whole
         assert ask(gateway).status == 200
     assert len(first.seen) == 3
 
 
 def dribbling(gateway: RunningGateway, path: str = PATH, body: bytes = b"") -> socket.socket:
-    """A request whose body never comes to its end."""
+    """A request whose body is never complete."""
     host, port = gateway.root.removeprefix("http://").split(":")
-    client = socket.create_connection((host, int(port)), timeout=PATIENCE)
+    client = socket.create_connection((host, int(port)), timeout=TIMEOUT)
     head = f"POST {path} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {KEY}\r\ncontent-length: 1000\r\n\r\n"
     client.sendall(head.encode() + body)
     return client
 
 
 @pytest.mark.parametrize("body", [b"", b"{"])
-def test_who_dribbles_takes_nobody_s_place(first: Scripted, body: bytes) -> None:
+def test_slow_senders_do_not_use_up_slots(first: Scripted, body: bytes) -> None:
     first.play = whole
     with run_gateway({"providers": [provider("a", first)], "limits": {"in_flight": 1}}) as gateway:
         slow = [dribbling(gateway, path, body) for path in (PATH, "/v1/messages", "/v1/messages/count_tokens")]
-        until(lambda: len(gateway.app.visits) == 3)
+        until(lambda: len(gateway.app.active_requests) == 3)
         assert ask(gateway).status == 200
         first.play = forever
         with contextlib.closing(waiting(gateway)):
@@ -100,12 +100,12 @@ def test_who_dribbles_takes_nobody_s_place(first: Scripted, body: bytes) -> None
             assert slow[0].recv(1000).startswith(b"HTTP/1.1 503 ")
         for client in slow:
             client.close()
-        until(lambda: not gateway.app.visits)
+        until(lambda: not gateway.app.active_requests)
         first.play = whole
         assert ask(gateway).status == 200
 
 
-def test_a_page_does_not_wait_for_a_body_that_it_does_not_want(first: Scripted) -> None:
+def test_a_page_does_not_read_a_body_that_it_does_not_need(first: Scripted) -> None:
     with (
         run_gateway({"providers": [provider("a", first)]}) as gateway,
         contextlib.closing(dribbling(gateway, "/health")) as client,
@@ -127,9 +127,10 @@ def test_a_client_key_has_its_own_limits(first: Scripted) -> None:
         assert [reply.status for reply in replies] == [200, 200, 429]
         assert replies[2].json()["error"]["type"] == "rate_limit_error"
         assert 1 <= int(replies[2].headers["retry-after"]) <= 30
+        assert (replies[2].headers["ratelimit-limit"], replies[2].headers["ratelimit-remaining"]) == ("2", "0")
 
 
-def test_counting_tokens_is_limited_like_a_conversation(first: Scripted) -> None:
+def test_counting_tokens_is_limited_like_a_completion(first: Scripted) -> None:
     keys = [{"key": KEY, "concurrency": 1}, {"key": "other-client-key"}, {"key": "third-client-key", "rate": 1}]
     first.play = forever
     with run_gateway({"providers": [provider("a", first)], "api_keys": keys, "limits": {"in_flight": 2}}) as gateway:
@@ -145,14 +146,14 @@ def test_counting_tokens_is_limited_like_a_conversation(first: Scripted) -> None
                 until(lambda: len(first.seen) == 2)
                 reply = count("other-client-key")
                 assert (reply.status, reply.headers["retry-after"]) == (503, "1")
-        until(lambda: not gateway.app.visits)
+        until(lambda: not gateway.app.active_requests)
         assert [count("third-client-key").status for _ in range(2)] == [200, 429]
         assert count(KEY).status == 200
         assert "moongate_requests_in_flight 0\n" in get(gateway.root + "/metrics", key=KEY).body.decode()
 
 
 @pytest.mark.parametrize("stream", [True, False])
-def test_a_passing_failure_is_tried_again(first: Scripted, stream: bool) -> None:
+def test_a_temporary_failure_is_retried(first: Scripted, stream: bool) -> None:
     async def third_time_lucky(asked: Asked) -> None:
         if asked.number == 1:
             asked.document({"error": {"message": "busy"}}, 503)
@@ -179,7 +180,8 @@ def test_three_attempts_are_enough(first: Scripted) -> None:
     first.play = busy
     with run_gateway({"providers": [provider("a", first)], "retries": {"backoff": 0}}) as gateway:
         reply = ask(gateway)
-    assert (reply.status, reply.json()["error"]["message"]) == (500, "busy")
+    assert reply.status == 500
+    assert reply.json()["error"]["message"].endswith("answered with status 500: busy")
     assert len(first.seen) == 3
 
 
@@ -187,20 +189,21 @@ def test_three_attempts_are_enough(first: Scripted) -> None:
     ("status", "message"),
     [(400, "bad"), (401, "bad key"), (429, "You exceeded your current quota"), (429, "come back after 55 seconds")],
 )
-def test_what_no_retry_helps_is_final(first: Scripted, status: int, message: str) -> None:
+def test_errors_that_a_retry_cannot_fix_are_final(first: Scripted, status: int, message: str) -> None:
     async def refuse(asked: Asked) -> None:
         asked.document({"error": {"message": message}}, status)
 
     first.play = refuse
     with run_gateway({"providers": [provider("a", first)], "retries": {"backoff": 0}}) as gateway:
         reply = ask(gateway)
-    assert (reply.status, reply.json()["error"]["message"]) == (status, message)
+    assert reply.status == status
+    assert reply.json()["error"]["message"].endswith(message)  # behind what the gateway says about the provider
     assert reply.headers["x-should-retry"] == ("true" if "after" in message else "false")
     assert reply.headers.get("retry-after") == ("55" if "after" in message else None)
     assert len(first.seen) == 1
 
 
-def test_a_fallback_steps_in_with_its_own_model_and_chain(first: Scripted, second: Scripted) -> None:
+def test_a_fallback_uses_its_own_model_and_chain(first: Scripted, second: Scripted) -> None:
     async def gone(asked: Asked) -> None:
         asked.writer.close()
 
@@ -223,7 +226,7 @@ def test_a_fallback_steps_in_with_its_own_model_and_chain(first: Scripted, secon
     assert 'moongate_cool_downs_total{provider="a",model="m"} 1\n' in text
 
 
-def test_a_limited_key_gives_way_to_the_next(first: Scripted) -> None:
+def test_a_rate_limited_key_is_replaced_by_the_next(first: Scripted) -> None:
     async def limited(asked: Asked) -> None:
         if asked.header("authorization") == "bearer key-one":
             asked.document({"error": {"message": "slow down"}}, 429, retry_after="50")

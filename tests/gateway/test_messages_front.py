@@ -28,7 +28,7 @@ class Stage:
     provider: Scripted
 
     def plays(self, play: Play) -> Scripted:
-        """The provider answers so from now on."""
+        """Set the provider's answers."""
         self.provider.seen.clear()
         self.provider.play = play
         return self.provider
@@ -220,7 +220,7 @@ def test_a_prompt_that_is_too_long_makes_agents_compact(stage: Stage, streamed: 
     assert reply.json() == {"type": "error", "error": error}
 
 
-def test_a_refusal_keeps_its_status_and_when_to_come_back(stage: Stage) -> None:
+def test_a_refusal_keeps_its_status_and_retry_after(stage: Stage) -> None:
     stage.plays(refuses(429, "slow down", retry_after="7"))
     with stage.client() as client, pytest.raises(anthropic.RateLimitError, match="slow down") as caught:
         client.messages.create(model=MODEL, max_tokens=9, messages=HI)

@@ -1,4 +1,4 @@
-"""The same application under a server that knows nothing of us, and mounted in another application."""
+"""The application under another ASGI server, and mounted in another application."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from tests.support.background import Background
 from tests.support.canary import CLIENT_KEY, PROVIDER_KEY, WATCH
 from tests.support.http import get, post
 
-from moongate.gateway.access_log import AccessLog
 from moongate.gateway.app import Gateway
 from moongate.gateway.config.load import parse_config
-from moongate.gateway.metrics import Metrics
-from moongate.gateway.slots import Slots
-from moongate.gateway.state import State
+from moongate.gateway.record.access_log import AccessLog
+from moongate.gateway.record.metrics import Metrics
+from moongate.gateway.record.shared_counters import SharedCounters
+from moongate.gateway.state import GatewayState
 
 KEY = CLIENT_KEY
 PATH = "/v1/chat/completions"
 ASK: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
-PATIENCE = 20.0
+TIMEOUT = 20.0
 
 
 async def play(asked: Asked) -> None:
@@ -51,7 +51,7 @@ async def play(asked: Asked) -> None:
 
 
 class Quiet(uvicorn.Server):
-    """Signals belong to the test runner."""
+    """Leaves signals to the test runner."""
 
     def capture_signals(self) -> Any:
         return contextlib.nullcontext()
@@ -75,8 +75,8 @@ def gateway(upstream: Scripted) -> Gateway:
     text = json.dumps({"providers": [provider], "api_keys": [KEY]})
     config = parse_config(text, "config.json", Path.cwd(), {})
     WATCH.know(config.secrets)
-    metrics = Metrics(Slots())
-    return Gateway(State(config, config.client_keys, metrics, None), metrics, AccessLog(1, style="off"))
+    metrics = Metrics(SharedCounters())
+    return Gateway(GatewayState(config, config.client_keys, metrics, None), metrics, AccessLog(1, style="off"))
 
 
 @pytest.fixture(scope="module", params=["httptools", "h11"])
@@ -86,12 +86,12 @@ def root(request: pytest.FixtureRequest, gateway: Gateway, background: Backgroun
     serving = asyncio.run_coroutine_threadsafe(server.serve(sockets=[sock]), background.loop)
     yield f"http://127.0.0.1:{sock.getsockname()[1]}"
     server.should_exit = True
-    serving.result(PATIENCE)
+    serving.result(TIMEOUT)
     sock.close()
 
 
 def until(condition: Any) -> None:
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.005)
@@ -106,14 +106,14 @@ def test_whole_and_streamed(root: str) -> None:
 
 def connect(root: str, user: str) -> socket.socket:
     host, port = root.removeprefix("http://").split(":")
-    client = socket.create_connection((host, int(port)), timeout=PATIENCE)
+    client = socket.create_connection((host, int(port)), timeout=TIMEOUT)
     body = json.dumps(ASK | {"stream": True, "user": user}).encode()
     head = f"POST {PATH} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {KEY}\r\ncontent-length: {len(body)}\r\n\r\n"
     client.sendall(head.encode() + body)
     return client
 
 
-def test_a_client_that_leaves_takes_the_upstream_with_it(root: str, upstream: Scripted, gateway: Gateway) -> None:
+def test_when_the_client_leaves_the_upstream_is_closed(root: str, upstream: Scripted, gateway: Gateway) -> None:
     before = upstream.left
     client = connect(root, "wait")
     got = b""
@@ -121,18 +121,18 @@ def test_a_client_that_leaves_takes_the_upstream_with_it(root: str, upstream: Sc
         got += client.recv(4096)
     client.close()
     until(lambda: upstream.left == before + 1)
-    until(lambda: not gateway.visits)
+    until(lambda: not gateway.active_requests)
 
 
-def test_a_slow_reader_slows_the_upstream(root: str, upstream: Scripted, gateway: Gateway) -> None:
+def test_a_slow_client_pauses_the_upstream(root: str, upstream: Scripted, gateway: Gateway) -> None:
     before = upstream.left
     client = connect(root, "endless")
-    until(lambda: any(visit.outlet.paused for visit in list(gateway.visits)))
+    until(lambda: any(handler.writer.paused for handler in list(gateway.active_requests)))
     for _ in range(100):
         assert client.recv(1 << 16)
     client.close()
     until(lambda: upstream.left == before + 1)
-    until(lambda: not gateway.visits)
+    until(lambda: not gateway.active_requests)
 
 
 def test_it_can_be_mounted(gateway: Gateway, background: Background) -> None:
@@ -174,9 +174,7 @@ def test_a_body_without_a_length_is_limited_too(gateway: Gateway, background: Ba
 
 
 @pytest.mark.parametrize("flags", [(1, 0), (True, None)])
-def test_a_server_may_say_with_anything_whether_more_comes(
-    gateway: Gateway, background: Background, flags: tuple[Any, Any]
-) -> None:
+def test_more_body_may_be_any_value(gateway: Gateway, background: Background, flags: tuple[Any, Any]) -> None:
     sent: list[Any] = []
     text = json.dumps(ASK).encode()
     parts = zip((memoryview(text[:9]), bytearray(text[9:])), flags, strict=True)
@@ -184,7 +182,7 @@ def test_a_server_may_say_with_anything_whether_more_comes(
     async def receive() -> dict[str, Any]:
         part = next(parts, None)
         while part is None:  # the client stays
-            await asyncio.sleep(PATIENCE)
+            await asyncio.sleep(TIMEOUT)
         return {"type": "http.request", "body": part[0], "more_body": part[1]}
 
     async def send(message: Any) -> None:

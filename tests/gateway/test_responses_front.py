@@ -9,7 +9,7 @@ from typing import Any
 
 import openai
 import pytest
-from tests.dialects.talk import events
+from tests.dialects.chat_answers import events
 from tests.gateway.scripted import Asked, Scripted
 from tests.gateway.test_messages_front import MODEL, Stage, answers, breaks_off, event, refuses, streams
 from tests.support.background import Background

@@ -1,132 +1,296 @@
+"""Routes over real sockets: which provider is asked, and what header, metrics, log and list of models say."""
+
 from __future__ import annotations
 
-from pathlib import Path
+import json
+import socket
+import struct
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from tests.gateway.scripted import COMPLETION, DONE, Asked, Scripted, chunk, forever
+from tests.support.background import Background
+from tests.support.gateway import RunningGateway, run_gateway
+from tests.support.http import Reply, get, post
 
-from moongate.errors import BadRequest, ConfigError, NotFound
-from moongate.gateway.config.load import parse_config
-from moongate.gateway.routing import MAX_REMEMBERED, Routes
-from moongate.payload import dumps_text
-
-
-def provider(name: str, *models: Any) -> dict[str, Any]:
-    return {"name": name, "api_base_url": "http://127.0.0.1:9", "models": list(models)}
+TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}]
 
 
-def routes(*providers: dict[str, Any], **settings: Any) -> Routes:
-    text = dumps_text({"providers": list(providers), **settings})
-    return Routes(parse_config(text, "c.json", Path(), {}))
+class Vendor(Scripted):
+    """Answers with its own name; `fails` is the status of an error instead."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(self._answer_by_name)
+        self.name = name
+        self.fails = 0
+
+    async def _answer_by_name(self, asked: Asked) -> None:
+        if self.fails:
+            asked.document({"error": {"message": "no"}}, self.fails)
+        elif asked.json.get("stream"):
+            asked.begin_stream()
+            asked.send(chunk(self.name, "stop") + DONE)
+            asked.end_stream()
+        else:
+            message = {"role": "assistant", "content": self.name}
+            asked.document(COMPLETION | {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
 
 
-TWO = (provider("a", "x", "moonshotai/Kimi-K2"), provider("b", "x", {"name": "y", "alias": ["why", "why2"]}))
+@pytest.fixture
+def vendors() -> Iterator[tuple[Vendor, Vendor]]:
+    with Background() as background:
+        first, second = Vendor("first"), Vendor("second")
+        background.start(first.start())
+        background.start(second.start())
+        yield first, second
 
 
+@pytest.fixture
+def gateway(vendors: tuple[Vendor, Vendor]) -> Iterator[RunningGateway]:
+    with run_gateway(config(vendors)) as running:
+        yield running
+
+
+def config(vendors: tuple[Vendor, Vendor], **settings: Any) -> dict[str, Any]:
+    price = {"input": 1.0, "output": 5.0}
+    providers = [
+        {"name": "a", "api_base_url": vendors[0].url, "models": [{"name": "x", "price": price}]},
+        {"name": "b", "api_base_url": vendors[1].url, "models": [{"name": "x", "price": {"input": 0.5, "output": 5}}]},
+    ]
+    routes = {
+        "kimi": {"targets": ["a,x", "b,x"]},
+        "even": {"targets": ["a,x", "b,x"], "strategy": "loadbalance", "sticky": False},
+    }
+    retries = {"retries": 0, "failures": 1}
+    # An answer that is checked against its schemas is counted later, so none is unless a test asks for it.
+    return {"providers": providers, "routes": routes, "retries": retries, "judge": 0, **settings}
+
+
+def ask(
+    gateway: RunningGateway, model: str, text: str = "Hi", headers: dict[str, str] | None = None, **more: Any
+) -> Reply:
+    body = {"model": model, "messages": [{"role": "user", "content": text}], **more}
+    return post(f"{gateway.root}/v1/chat/completions", body, key=gateway.key, headers=headers)
+
+
+def who(reply: Reply) -> str:
+    assert reply.status == 200, reply.body
+    return str(reply.json()["choices"][0]["message"]["content"])
+
+
+def metric(gateway: RunningGateway, name: str) -> dict[str, float]:
+    lines = get(f"{gateway.root}/metrics", key=gateway.key).body.decode().split("\n")
+    found = [line.rsplit(" ", 1) for line in lines if line.startswith(name)]
+    return {label.removeprefix(name): float(value) for label, value in found}
+
+
+def test_a_route_is_asked_for_and_listed_like_a_model(gateway: RunningGateway) -> None:
+    reply = ask(gateway, "kimi")
+    assert who(reply) == "first"
+    said = reply.headers["x-moongate-route"]
+    assert said.startswith("kimi -> a,x; strategy=ordered; reason=order; score=0.950; interval=")
+    assert reply.headers["x-moongate-model"] == "kimi -> a,x"
+    assert "; raw=0.950" in reply.headers["x-moongate-route"]
+    listed = get(f"{gateway.root}/v1/models", key=gateway.key).json()["data"]
+    assert [each["id"] for each in listed] == ["a,x", "b,x", "kimi", "even"]
+    assert listed[-1]["owned_by"] == "moongate"
+    assert get(f"{gateway.root}/v1/models/kimi", key=gateway.key).json()["id"] == "kimi"
+
+
+def test_streams_have_the_header_too_and_other_requests_have_none(gateway: RunningGateway) -> None:
+    reply = ask(gateway, "kimi", stream=True)
+    assert b"first" in reply.body
+    assert "x-moongate-route" in reply.headers
+    assert "x-moongate-route" not in ask(gateway, "a,x").headers
+
+
+def test_a_session_moves_when_its_target_fails_and_stays_there(
+    gateway: RunningGateway, vendors: tuple[Vendor, Vendor]
+) -> None:
+    session = {"x-session-id": "s"}
+    assert who(ask(gateway, "kimi", headers=session)) == "first"
+    vendors[0].fails = 500
+    moved = ask(gateway, "kimi", headers=session)
+    assert who(moved) == "second"
+    assert "; reason=fallback;" in moved.headers["x-moongate-route"]
+    vendors[0].fails = 0
+    stayed = ask(gateway, "kimi", headers=session)
+    assert who(stayed) == "second"
+    assert "; reason=sticky;" in stayed.headers["x-moongate-route"]
+
+
+def test_requests_of_one_conversation_stay_together_and_others_are_spread(gateway: RunningGateway) -> None:
+    found = {who(ask(gateway, "even", f"question {number}")) for number in range(40)}
+    assert found == {"first", "second"}
+
+
+@pytest.mark.parametrize(("name", "expected"), [("kimi:cheap", "second"), ("x:cheap", "second"), ("kimi", "first")])
+def test_a_suffix_chooses_for_one_request(gateway: RunningGateway, name: str, expected: str) -> None:
+    assert who(ask(gateway, name)) == expected
+
+
+def test_choices_and_costs_are_counted(gateway: RunningGateway) -> None:
+    for _ in range(2):
+        ask(gateway, "kimi")
+    ask(gateway, "kimi:cheap")
+    labels = 'route="kimi",provider="{}",model="x",strategy="{}",reason="{}"'
+    assert metric(gateway, "moongate_route_choices_total") == {
+        "{" + labels.format("a", "ordered", "order") + "}": 1,
+        "{" + labels.format("a", "ordered", "sticky") + "}": 1,
+        "{" + labels.format("b", "cost", "price") + "}": 1,
+    }
+    # 7 tokens in, 2 out.
+    costs = metric(gateway, "moongate_cost_dollars_total")
+    assert costs['{model="x",provider="a"}'] == pytest.approx(2 * 17e-6)
+    assert costs['{model="x",provider="b"}'] == pytest.approx(14e-6)
+
+
+def test_an_unknown_price_is_unknown_not_zero(vendors: tuple[Vendor, Vendor]) -> None:
+    settings = config(vendors)
+    del settings["providers"][0]["models"][0]["price"]
+    with run_gateway(settings) as gateway:
+        ask(gateway, "kimi")
+        assert metric(gateway, "moongate_cost_unknown_total")['{model="x",provider="a"}'] == 1
+        assert metric(gateway, "moongate_cost_dollars_total")['{model="x",provider="a"}'] == 0
+
+
+def test_a_key_may_be_limited_to_a_route(gateway: RunningGateway) -> None:
+    client = next(iter(gateway.app.state.auth.clients._by_digest.values()))
+    client.allowed = (("kimi",),)
+    gateway.app.state.auth.clients._by_header.clear()
+    assert who(ask(gateway, "kimi")) == "first"
+    assert who(ask(gateway, "kimi:cheap")) == "second"
+    refused = ask(gateway, "even")
+    assert (refused.status, json.loads(refused.body)["error"]["code"]) == (403, "model_not_allowed")
+
+
+CALL = {"id": "functions.f:0", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+
+
+def calling(**changes: Any) -> dict[str, Any]:
+    function = {**CALL["function"], **changes}  # type: ignore[dict-item]
+    message = {"role": "assistant", "content": None, "tool_calls": [{**CALL, "function": function}]}
+    return COMPLETION | {"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}
+
+
+def of_answers(gateway: RunningGateway) -> dict[tuple[str, str], float]:
+    found = metric(gateway, "moongate_answers_total")
+    parts = {label: dict(each.split("=") for each in label.strip("{}").split(",")) for label in found}
+    return {(part["tools"].strip('"'), part["worth"].strip('"')): found[label] for label, part in parts.items()}
+
+
+def test_every_answer_is_judged_also_one_that_was_replaced(vendors: tuple[Vendor, Vendor]) -> None:
+    settings = config(vendors)
+    for each in settings["providers"]:
+        each["transformer"] = {"use": ["Kimi"]}
+    vendors[0].fails = 500
+    with run_gateway(settings) as gateway:
+        assert who(ask(gateway, "kimi", tools=TOOLS)) == "second"
+        assert of_answers(gateway) == {("true", "failed"): 1, ("true", "clean"): 1}
+        vendors[0].fails = 400  # the client's fault: no answer to be judged
+        assert ask(gateway, "a,x", "other").status == 400
+        assert sum(of_answers(gateway).values()) == 2
+        scores = [target.score.quality(0.0).answers for target in gateway.app.state.targets]
+        assert scores == pytest.approx([1, 1], abs=0.01)
+
+
+def test_a_full_vendor_is_not_a_bad_one(vendors: tuple[Vendor, Vendor]) -> None:
+    vendors[0].fails = 429
+    with run_gateway(config(vendors)) as gateway:
+        ask(gateway, "kimi", tools=TOOLS)
+        assert of_answers(gateway)["true", "failed"] == 1
+        assert gateway.app.state.targets[0].score.quality(0.0).answers == 0
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_damage_is_counted_by_kind_and_lowers_the_score(vendors: tuple[Vendor, Vendor], stream: bool) -> None:
+    async def damaged(asked: Asked) -> None:
+        asked.document(calling(name="g", arguments="{"))
+
+    vendors[0].play = damaged
+    settings = config(vendors)
+    settings["providers"][0]["transformer"] = {"use": ["Kimi"]}
+    with run_gateway(settings) as gateway:
+        ask(gateway, "kimi", tools=TOOLS, stream=stream)
+        assert of_answers(gateway) == {("true", "damaged"): 1}
+        kinds = metric(gateway, "moongate_damage_total")
+        assert len(kinds) == 2
+        assert all('tools="true"' in label for label in kinds)
+        assert {'kind="invalid_json"' in label or 'kind="unknown_tool"' in label for label in kinds} == {True}
+        assert gateway.app.state.targets[0].score.quality(0.0).score < 0.95
+
+
+def test_repairs_of_the_vendor_are_counted_apart_from_those_of_the_client(vendors: tuple[Vendor, Vendor]) -> None:
+    async def odd_id(asked: Asked) -> None:
+        body = calling()
+        body["choices"][0]["message"]["tool_calls"][0]["id"] = "call_1"
+        asked.document(body)
+
+    vendors[0].play = odd_id
+    settings = config(vendors)
+    settings["providers"][0]["transformer"] = {"use": ["Kimi"]}
+    with run_gateway(settings) as gateway:
+        history = [
+            {"role": "user", "content": "Hi"},
+            {"role": "assistant", "content": None, "tool_calls": [{**CALL, "id": "call_9"}]},
+            {"role": "tool", "tool_call_id": "call_9", "content": "1"},
+        ]
+        body = {"model": "kimi", "tools": TOOLS, "messages": history}
+        post(f"{gateway.root}/v1/chat/completions", body, key=gateway.key)
+        assert of_answers(gateway) == {("true", "repaired"): 1}
+        found = metric(gateway, "moongate_repairs_total")
+        assert {label.split("mends=")[1].strip('"}') for label in found} == {"vendor", "client"}
+
+
+def test_an_answer_whose_client_left_counts_nowhere_as_quality(vendors: tuple[Vendor, Vendor]) -> None:
+    vendors[0].play = forever
+    with run_gateway(config(vendors)) as gateway:
+        body = json.dumps({"model": "kimi", "messages": [{"role": "user", "content": "Hi"}], "tools": TOOLS})
+        address = gateway.root.removeprefix("http://").split(":")
+        with socket.create_connection((address[0], int(address[1]))) as client:
+            head = f"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {gateway.key}\r\n"
+            head = head.replace("host: x", "host: 127.0.0.1") + f"content-length: {len(body)}\r\n\r\n"
+            client.sendall((head + body).encode())
+            until(lambda: bool(vendors[0].seen))
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # reset
+        until(lambda: bool(of_answers(gateway)))
+        assert of_answers(gateway) == {("true", "aborted"): 1}
+        assert gateway.app.state.targets[0].score.quality(0.0).answers == 0
+
+
+def until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 10
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+
+
+STRICT = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "required": ["n"]}}}]
+
+
+@pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize(
-    ("asked", "found"),
-    [
-        ("a,x", "a,x"),
-        ("b/x", "b,x"),
-        ("y", "b,y"),
-        ("moonshotai/Kimi-K2", "a,moonshotai/Kimi-K2"),
-        ("a/moonshotai/Kimi-K2", "a,moonshotai/Kimi-K2"),
-        ("a,moonshotai/Kimi-K2", "a,moonshotai/Kimi-K2"),
-        ("why", "b,y"),
-        ("b,why2", "b,y"),
-    ],
+    ("judge", "strategy", "expected"),
+    [(1, "ordered", "damaged"), (0, "ordered", "clean"), (0, "quality", "damaged")],
 )
-def test_names_are_found(asked: str, found: str) -> None:
-    assert routes(*TWO).find(asked).name == found
+def test_calls_are_checked_against_their_schemas(
+    vendors: tuple[Vendor, Vendor], judge: float, strategy: str, expected: str, stream: bool
+) -> None:
+    async def misfit(asked: Asked) -> None:
+        asked.document(calling())
 
-
-def test_a_name_that_two_providers_have_is_ambiguous() -> None:
-    with pytest.raises(NotFound) as caught:
-        routes(*TWO).find("x")
-    assert caught.value.message == "The model 'x' is served by several providers: ask for one of a,x, b,x"
-
-
-def test_an_unknown_model_is_told_close_names() -> None:
-    with pytest.raises(NotFound) as caught:
-        routes(*TWO).find("moonshotai/kimi-k3")
-    assert caught.value.status == 404
-    assert caught.value.code == "model_not_found"
-    assert "Did you mean 'moonshotai/Kimi-K2'" in caught.value.message
-
-
-def test_an_unknown_model_far_from_all_is_told_what_there_is() -> None:
-    with pytest.raises(NotFound, match="Known: a,x, moonshotai/Kimi-K2, b,x, y, why"):
-        routes(*TWO).find("zzzzzzzzzzzzzzz" * 100)
-
-
-@pytest.mark.parametrize(
-    ("model", "message"), [(None, "model: is missing"), ("", "model: is missing"), (7, "model: must")]
-)
-def test_no_model(model: Any, message: str) -> None:
-    with pytest.raises(BadRequest) as caught:
-        routes(*TWO).find(model)
-    assert str(caught.value).startswith(message)
-
-
-def test_aliases_and_patterns_and_the_default() -> None:
-    table = routes(*TWO, aliases={"gpt-5": "y", "claude-*": "a,x", "*-mini": "b,x"}, default="y")
-    assert table.find("gpt-5").name == "b,y"
-    assert table.find("claude-opus-5").name == "a,x"
-    assert table.find("claude-mini").name == "a,x"
-    assert table.find("gpt-mini").name == "b,x"
-    assert table.find("anything").name == "b,y"
-    assert table.find(None).name == "b,y"
-    assert table.find("x").name == "b,y"
-    with pytest.raises(NotFound):
-        table.find("a,nothing-like-it")  # who names a provider wants that provider
-    with pytest.raises(NotFound):
-        table.find("b/nothing-like-it")
-
-
-def test_the_memory_of_patterns_has_an_end() -> None:
-    table = routes(*TWO, aliases={"claude-*": "y"})
-    for number in range(MAX_REMEMBERED + 5):
-        assert table.find(f"claude-{number}").name == "b,y"
-    assert len(table._remembered) <= MAX_REMEMBERED
-
-
-def test_fallbacks_are_kept_in_order() -> None:
-    table = routes(provider("a", {"name": "x", "fallback": ["b,x", "y"]}), provider("b", "x", "y"))
-    route = table.find("a,x")
-    assert [table.all[index].name for index in route.fallback] == ["b,x", "b,y"]
-    assert table.find("a/x") is route
-
-
-def test_models_are_listed_under_their_shortest_names() -> None:
-    table = routes(*TWO, aliases={"gpt-5": "y", "gpt-*": "y"})
-    assert [name for name, _ in table.listed()] == ["a,x", "moonshotai/Kimi-K2", "b,x", "y", "why", "why2", "gpt-5"]
-
-
-@pytest.mark.parametrize(
-    ("providers", "settings", "message"),
-    [
-        (TWO, {"default": "z"}, "c.json:1: default: no model 'z'"),
-        (TWO, {"default": "x"}, "c.json:1: default: 'x' is served by several providers: say which, a,x or b,x"),
-        (TWO, {"aliases": {"q": "yy"}}, "c.json:1: aliases.q: no model 'yy', did you mean 'y'?"),
-        (TWO, {"aliases": {"y": "a,x"}}, "c.json:1: aliases.y: 'y' is already the name of b,y"),
-        (
-            (provider("a", {"name": "x", "fallback": "a,x"}),),
-            {},
-            "c.json:1: providers[0].models[0].fallback: 'x' falls",
-        ),
-        (
-            (provider("a", {"name": "x", "fallback": "q"}),),
-            {},
-            "c.json:1: providers[0].models[0].fallback: no model 'q'",
-        ),
-        (
-            (provider("a", {"name": "x", "alias": "z"}, {"name": "y", "alias": "z"}),),
-            {},
-            "c.json:1: providers[0].models[1]: 'z' names two models of this provider",
-        ),
-    ],
-)
-def test_mistakes_are_refused(providers: Any, settings: Any, message: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        routes(*providers, **settings)
-    assert str(caught.value).startswith(message)
+    for vendor in vendors:
+        vendor.play = misfit
+    settings = config(vendors, judge=judge)
+    for each in settings["providers"]:
+        each["transformer"] = {"use": ["Kimi"]}
+    settings["routes"]["kimi"]["strategy"] = strategy
+    with run_gateway(settings) as gateway:
+        ask(gateway, "kimi", tools=STRICT, stream=stream)
+        end = time.monotonic() + 10
+        while not (found := of_answers(gateway)) and time.monotonic() < end:
+            time.sleep(0.01)
+        assert found == {("true", expected): 1}
+        if expected == "damaged":
+            assert any('kind="schema_mismatch"' in label for label in metric(gateway, "moongate_damage_total"))

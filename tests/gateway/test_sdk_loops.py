@@ -1,4 +1,4 @@
-"""The same tool loops with the official SDKs, by every way that they offer to ask."""
+"""The same tool loops with the official SDKs, through each of their ways to send a request."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ROWS = [
     ("k3", "markers-cut"),
 ]
 
-Calls = list[tuple[str, str, Any]]  # id, name, arguments
+CallWriter = list[tuple[str, str, Any]]  # id, name, arguments
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ class OpenAIChat:
             {"type": "function", "function": {"name": t.name, "parameters": t.parameters}} for t in TOOLS
         ]
 
-    def ask(self) -> tuple[str, Calls]:
+    def ask(self) -> tuple[str, CallWriter]:
         message = getattr(self, self.way)()
         self.messages.append(message.model_dump(exclude_none=True))
         calls = [
@@ -114,7 +114,7 @@ class OpenAIResponses:
             {"type": "function", "name": t.name, "parameters": t.parameters, "strict": False} for t in TOOLS
         ]
 
-    def ask(self) -> tuple[str, Calls]:
+    def ask(self) -> tuple[str, CallWriter]:
         answer = getattr(self, self.way)()
         assert answer.status == "completed"
         self.items += [item.model_dump(exclude_none=True) for item in answer.output]
@@ -146,7 +146,7 @@ class Anthropic:
         self.messages: list[Any] = [{"role": "user", "content": "Use the tools."}]
         self.tools: list[Any] = [{"name": t.name, "input_schema": t.parameters} for t in TOOLS]
 
-    def ask(self) -> tuple[str, Calls]:
+    def ask(self) -> tuple[str, CallWriter]:
         message = getattr(self, self.way)()
         self.messages.append(
             {"role": "assistant", "content": [b.model_dump(exclude_none=True) for b in message.content]}
@@ -187,9 +187,9 @@ def test_a_loop_with_the_official_sdk(gateway: RunningGateway, generation: str, 
     assert text.index("result 0") < text.index("result 1") < text.index("result 2")
 
 
-def _played(conversation: OpenAIChat | OpenAIResponses | Anthropic) -> tuple[str, Calls]:
+def _played(conversation: OpenAIChat | OpenAIResponses | Anthropic) -> tuple[str, CallWriter]:
     """The final text and all calls before it."""
-    seen: Calls = []
+    seen: CallWriter = []
     for turn in (1, 2):
         _, calls = conversation.ask()
         assert len(calls) == turn

@@ -1,4 +1,4 @@
-"""What a reload keeps, and what it forgets."""
+"""What a reload keeps, and what it resets."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ import pytest
 
 from moongate.errors import TooManyRequests
 from moongate.gateway.config.load import parse_config
-from moongate.gateway.metrics import Metrics
-from moongate.gateway.slots import Slots
-from moongate.gateway.state import State, Target
+from moongate.gateway.http.limit_errors import limit_error
+from moongate.gateway.limits.limit_set import Refusal
+from moongate.gateway.limits.limiter import Admission
+from moongate.gateway.record.metrics import Metrics
+from moongate.gateway.record.shared_counters import SharedCounters
+from moongate.gateway.state import GatewayState
+from moongate.gateway.target import Target
 
 URL = "http://127.0.0.1:9/v1"
 
@@ -21,35 +25,35 @@ def provider(name: str = "p", **more: Any) -> dict[str, Any]:
     return {"name": name, "api_base_url": URL, "api_key": ["key-one-1", "key-two-2"], "models": ["m", "n"], **more}
 
 
-def state(given: dict[str, Any], old: State | None = None) -> State:
+def state(given: dict[str, Any], old: GatewayState | None = None) -> GatewayState:
     config = parse_config(json.dumps({"api_keys": ["client-1"], **given}), "config.json", Path.cwd(), {})
-    made = State(config, config.client_keys, old.metrics if old else Metrics(Slots()), old)
+    made = GatewayState(config, config.client_keys, old.metrics if old else Metrics(SharedCounters()), old)
     if old is not None:
         made.inherit(old)
     return made
 
 
-def target(found: State, provider: str = "p", model: str = "m") -> Target:
+def target(found: GatewayState, provider: str = "p", model: str = "m") -> Target:
     return next(each for each in found.targets if (each.provider, each.model) == (provider, model))
 
 
 def fail(found: Target, now: float = 100.0) -> None:
     for _ in range(5):
-        found.lane.health.failed(now)
+        found.health.breaker.failed(now)
 
 
 def test_the_health_of_a_target_that_did_not_change_is_kept() -> None:
     old = state({"providers": [provider()]})
     fail(target(old))
     new = state({"providers": [provider("q"), provider(models=["n", "m"])], "limits": {"connections": 7}}, old)
-    assert not target(new).lane.health.available(101.0)
-    assert target(new, model="n").lane.health.available(101.0)
-    assert target(new, "q").lane.health.available(101.0)
-    target(old).lane.health.succeeded(106.0)  # a request that began before the reload
-    assert target(new).lane.health.available(106.0)
+    assert not target(new).health.breaker.available(101.0)
+    assert target(new, model="n").health.breaker.available(101.0)
+    assert target(new, "q").health.breaker.available(101.0)
+    target(old).health.breaker.succeeded(106.0)  # a request that began before the reload
+    assert target(new).health.breaker.available(106.0)
 
 
-def test_retries_under_way_are_not_forgotten() -> None:
+def test_running_retries_still_count_after_a_reload() -> None:
     old = state({"providers": [provider()]})
     new = state({"providers": [provider()], "retries": {"budget_floor": 1}}, old)
     assert new.attempts._budget is old.attempts._budget
@@ -57,11 +61,11 @@ def test_retries_under_way_are_not_forgotten() -> None:
     assert not new.attempts._budget.allows(0)
 
 
-def test_it_goes_on_under_the_new_rules() -> None:
+def test_the_new_rules_apply_to_kept_state() -> None:
     old = state({"providers": [provider()]})
-    target(old).lane.health.failed(100.0)
+    target(old).health.breaker.failed(100.0)
     new = state({"providers": [provider()], "retries": {"failures": 2}}, old)
-    assert target(new).lane.health.failed(100.0)
+    assert target(new).health.breaker.failed(100.0)
 
 
 @pytest.mark.parametrize(
@@ -75,66 +79,80 @@ def test_it_goes_on_under_the_new_rules() -> None:
     ],
     ids=lambda change: next(iter(change)),
 )
-def test_a_provider_that_changed_begins_anew(change: dict[str, Any]) -> None:
+def test_a_changed_provider_starts_without_state(change: dict[str, Any]) -> None:
     old = state({"providers": [provider()]})
     fail(target(old))
-    assert target(state({"providers": [provider(**change)]}, old)).lane.health.available(101.0)
+    assert target(state({"providers": [provider(**change)]}, old)).health.breaker.available(101.0)
 
 
-def test_keys_go_on_cooling_and_being_in_use() -> None:
+def test_cool_downs_and_use_of_keys_are_kept() -> None:
     given = [{"key": "key-one-1", "concurrency": 1}, {"key": "key-two-2", "concurrency": 1}]
     old = state({"providers": [provider(api_key=given)]})
-    before = target(old).lane.keys
-    taken, other = before.take(100.0), before.take(100.0)
-    before.give_back(other)
+    before = target(old).health.keys
+    taken, other = before.acquire(100.0), before.acquire(100.0)
+    before.release(other)
     before.cool(other, 160.0)
-    new = target(state({"providers": [provider(api_key=[*given, "key-three"])]}, old)).lane.keys
-    assert new.take(100.0).header == b"Bearer key-three"
-    assert {new.take(101.0).header for _ in range(3)} == {b"Bearer key-three"}
-    before.give_back(taken)
-    assert taken.header in {new.take(101.0).header for _ in range(3)}
+    new = target(state({"providers": [provider(api_key=[*given, "key-three"])]}, old)).health.keys
+    assert new.acquire(100.0).header == b"Bearer key-three"
+    assert {new.acquire(101.0).header for _ in range(3)} == {b"Bearer key-three"}
+    before.release(taken)
+    assert taken.header in {new.acquire(101.0).header for _ in range(3)}
 
 
 def test_the_limit_of_a_key_may_change() -> None:
     old = state({"providers": [provider(api_key={"key": "key-one-1", "concurrency": 1})]})
-    target(old).lane.keys.take(100.0)
-    new = target(state({"providers": [provider(api_key={"key": "key-one-1", "concurrency": 2})]}, old)).lane.keys
-    new.take(100.0)
+    target(old).health.keys.acquire(100.0)
+    new = target(state({"providers": [provider(api_key={"key": "key-one-1", "concurrency": 2})]}, old)).health.keys
+    new.acquire(100.0)
     with pytest.raises(TooManyRequests):
-        new.take(100.0)
+        new.acquire(100.0)
 
 
-def admitted(found: State, key: bytes = b"client-1") -> Any:
-    return found.doorkeeper.admit({b"x-api-key": key})
+class Local:
+    peer = "127.0.0.1"
+
+
+LOCAL = Local()
+
+
+def client_of(found: GatewayState, key: bytes = b"client-1") -> Any:
+    return found.auth.authenticate({b"x-api-key": key}, LOCAL)
+
+
+def admit(found: GatewayState, key: bytes = b"client-1") -> Admission:
+    """Begin a request of the client. Raises TooManyRequests."""
+    admission = found.limiter.admit(client_of(found, key).accounts)
+    if isinstance(admission, Refusal):
+        raise limit_error(admission)
+    return admission
 
 
 def test_a_client_s_rate_and_requests_in_flight_are_kept() -> None:
     keys = {"api_keys": [{"key": "client-1", "rate": 2, "concurrency": 2, "name": "one"}]}
     old = state({"providers": [provider()], **keys})
-    admitted(old).enter(100.0)
+    first = admit(old)
     renamed = {"api_keys": [{"key": "client-1", "rate": 2, "concurrency": 1, "name": "two"}, "client-2"]}
     new = state({"providers": [provider()], **renamed}, old)
-    assert admitted(new).name == "two"
+    assert client_of(new).name == "two"
     with pytest.raises(TooManyRequests, match="at the same time"):
-        admitted(new).enter(100.0)
-    admitted(old).leave()
-    admitted(new).enter(100.0)
-    admitted(new).leave()
+        admit(new)
+    first.release()
+    admit(new).release()
     with pytest.raises(TooManyRequests, match="per minute"):
-        admitted(new).enter(100.0)
-    admitted(new, b"client-2").enter(100.0)
+        admit(new)
+    admit(new, b"client-2")
 
 
 @pytest.mark.parametrize(("before", "after", "allowed"), [(0, 3, 3), (3, 0, 9), (9, 3, 3), (3, 9, 2)])
-def test_a_new_rate_counts_at_once(before: int, after: int, allowed: int) -> None:
+def test_a_new_rate_applies_at_once(before: int, after: int, allowed: int) -> None:
     old = state({"providers": [provider()], "api_keys": [{"key": "client-1", "rate": before}]})
-    admitted(old).enter(100.0)
+    admit(old)
     new = state({"providers": [provider()], "api_keys": [{"key": "client-1", "rate": after}]}, old)
-    entered = 0
+    acquired = 0
     for _ in range(9):
         try:
-            admitted(new).enter(100.0)
+            admit(new)
         except TooManyRequests:
             break
-        entered += 1
-    assert entered == allowed
+        acquired += 1
+    assert acquired == allowed

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from moongate.errors import ConfigError
-from moongate.gateway.config.jsonc import Document
+from moongate.gateway.config.jsonc import ConfigDocument
 from moongate.gateway.config.load import parse_config
+from moongate.gateway.config.places import ConfigPlace
 from moongate.gateway.config.settings import CustomTransformer
-from moongate.gateway.config.shapes import Place
 from moongate.gateway.config.steps import Step
 from moongate.gateway.transformers import Transformers
 from moongate.payload import JsonObject
 
-AT = Place(Document("c.json", None, {}), "transformers.X")
+AT = ConfigPlace(ConfigDocument("c.json", None, {}), "transformers.X")
 LOUD = """
 from dataclasses import dataclass
 from moongate import BaseExchange, BaseTransformer
@@ -51,7 +51,7 @@ def test_a_file_beside_the_configuration(folder: Path, path: str) -> None:
     assert begun(found, "X", {"mark": "?"})["mark"] == "?"
 
 
-def test_default_options_lie_below(folder: Path) -> None:
+def test_options_of_a_step_override_the_defaults(folder: Path) -> None:
     found = Transformers.load([custom("loud.py", mark="#")], folder)
     assert begun(found, "X")["mark"] == "#"
     assert begun(found, "X", {"mark": "?"})["mark"] == "?"
@@ -63,7 +63,7 @@ def test_a_module_and_the_class_s_own_name(tmp_path: Path) -> None:
     assert begun(found, "BaseTransformer") == {"messages": []}
 
 
-def test_from_config_is_told_the_target(tmp_path: Path) -> None:
+def test_from_config_gets_model_and_base_url(tmp_path: Path) -> None:
     (tmp_path / "t.py").write_text(
         "from moongate import BaseExchange, BaseTransformer\n"
         "class T(BaseTransformer):\n"
@@ -88,7 +88,7 @@ def test_an_installed_one_is_imported_only_when_it_is_used(tmp_path: Path) -> No
         begun(found, "Broken")
 
 
-def test_installed_ones_are_looked_for_only_if_need_be(tmp_path: Path) -> None:
+def test_entry_points_are_read_only_if_needed(tmp_path: Path) -> None:
     found = Transformers.load([], tmp_path)
     assert "Kimi" in found
     assert "installed" not in vars(found)
@@ -100,7 +100,7 @@ def test_the_placeholder_does_nothing(tmp_path: Path) -> None:
     assert begun(Transformers.load([], tmp_path), "CustomTransformer") == {"messages": []}
 
 
-def test_it_gives_way_to_one_of_your_own(folder: Path) -> None:
+def test_a_custom_transformer_replaces_the_placeholder(folder: Path) -> None:
     found = Transformers.load([custom("loud.py", "CustomTransformer")], folder)
     assert begun(found, "CustomTransformer")["mark"] == "!"
 
@@ -127,12 +127,12 @@ def test_what_is_no_transformer_is_refused(tmp_path: Path, content: str, path: s
 
 
 @pytest.mark.parametrize("name", ["Kimi", "X"])
-def test_a_name_is_given_once(folder: Path, name: str) -> None:
+def test_a_name_cannot_be_used_twice(folder: Path, name: str) -> None:
     with pytest.raises(ConfigError, match="a second transformer named"):
         Transformers.load([custom("loud.py"), custom("loud.py", name)], folder)
 
 
-def test_an_option_error_of_a_custom_one_has_its_place(tmp_path: Path) -> None:
+def test_an_option_error_of_a_custom_transformer_names_its_place(tmp_path: Path) -> None:
     (tmp_path / "t.py").write_text(
         "from moongate import ConfigError\n"
         "class T:\n"
@@ -144,8 +144,8 @@ def test_an_option_error_of_a_custom_one_has_its_place(tmp_path: Path) -> None:
     assert str(caught.value) == "c.json:1: transformers.X: no good"
 
 
-def test_what_a_stranger_quotes_is_not_told(tmp_path: Path) -> None:
-    """Keys of the configuration, wherever they come from, do not leave with the words of somebody else's exception."""
+def test_secrets_in_third_party_exceptions_are_masked(tmp_path: Path) -> None:
+    """Secrets of the configuration, wherever they come from, are not shown in the text of an exception."""
     (tmp_path / "key.txt").write_text("sk-from-a-file-1234\n")
     (tmp_path / "t.py").write_text(
         "from moongate import BaseTransformer\n"

@@ -1,4 +1,4 @@
-"""Short ways to say what a provider answers and what a client sees of it."""
+"""Builds provider answers, and reads what a client sees of them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 from moongate import KimiTransformer
 from moongate.chat.items import Chunk, Done, Item
+from moongate.kimi.answer.context import AnswerContext
 from moongate.kimi.exchange import KimiExchange
 
 Row = dict[str, Any]
@@ -31,11 +32,11 @@ REQUEST: Row = {
 
 
 def begin(options: Row | None = None, request: Row = REQUEST, model: str = K2, base_url: str = "") -> KimiExchange:
-    return KimiTransformer.from_config(options, model=model, base_url=base_url).begin(request)
+    return KimiTransformer.from_config(options, model=model, base_url=base_url).begin_unguarded(request)
 
 
-def call(given: Any = "functions.bash:0", name: Any = "bash", arguments: Any = "{}", **more: Any) -> Row:
-    return {"id": given, "type": "function", "function": {"name": name, "arguments": arguments}, **more}
+def call(original_id: Any = "functions.bash:0", name: Any = "bash", arguments: Any = "{}", **more: Any) -> Row:
+    return {"id": original_id, "type": "function", "function": {"name": name, "arguments": arguments}, **more}
 
 
 def answer(message: Row, reason: Any = "stop", **more: Any) -> Row:
@@ -73,8 +74,8 @@ def reasons_of(items: list[Item]) -> list[Any]:
     return [choice["finish_reason"] for choice in choices_of(items) if choice["finish_reason"] is not None]
 
 
-def kinds(exchange: KimiExchange) -> list[str]:
-    return [note.kind for note in exchange.notes]
+def kinds(noted: KimiExchange | AnswerContext) -> list[str]:
+    return [note.kind for note in noted.notes]
 
 
 DONE = Done()

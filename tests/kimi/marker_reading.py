@@ -1,4 +1,4 @@
-"""Reads text with a marker parser, cut in pieces or not, and puts together what came out."""
+"""Feeds text to a marker parser, cut in pieces or not, and joins the pieces that come out."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from moongate.kimi.pieces import (
+from moongate.kimi.markers.pieces import (
     CallArguments,
     CallClosed,
     CallOpened,
@@ -22,44 +22,44 @@ CUTS = (1, 2, 3, 7)
 
 
 @dataclass
-class Said:
+class ParsedCall:
     """One call."""
 
-    given: str
+    original_id: str
     name: str
     arguments: str = ""
-    cut: bool | None = None  # None: still open
+    truncated: bool | None = None  # None: still open
 
 
 @dataclass
-class Heard:
-    """All that came out of one choice."""
+class ParsedChoice:
+    """What a parser made of one choice."""
 
     content: str = ""
     reasoning: str = ""
-    calls: list[Said] = field(default_factory=list)
+    calls: list[ParsedCall] = field(default_factory=list)
     dropped: list[tuple[str, str]] = field(default_factory=list)
 
-    def take(self, pieces: Iterable[Piece]) -> Heard:
+    def take(self, pieces: Iterable[Piece]) -> ParsedChoice:
         for piece in pieces:
             match piece:
                 case Text(channel, text):
                     assert text
                     setattr(self, channel, getattr(self, channel) + text)
-                case CallOpened(given, name):
+                case CallOpened(original_id, name):
                     assert name
-                    assert all(call.cut is not None for call in self.calls), "two calls are open"
-                    self.calls.append(Said(given, name))
+                    assert all(call.truncated is not None for call in self.calls), "two calls are open"
+                    self.calls.append(ParsedCall(original_id, name))
                 case CallArguments(text):
                     assert text
-                    assert self.calls[-1].cut is None
+                    assert self.calls[-1].truncated is None
                     self.calls[-1].arguments += text
-                case CallClosed(cut):
-                    assert self.calls[-1].cut is None
-                    self.calls[-1].cut = cut
+                case CallClosed(truncated):
+                    assert self.calls[-1].truncated is None
+                    self.calls[-1].truncated = truncated
                 case WholeCalls(calls):
-                    assert all(call.cut is not None for call in self.calls), "another call is open"
-                    self.calls += [Said(given, name, arguments, False) for given, name, arguments in calls]
+                    assert all(call.truncated is not None for call in self.calls), "another call is open"
+                    self.calls += [ParsedCall(*call, truncated=False) for call in calls]
                     assert all(call.name and call.arguments for call in self.calls)
                 case Dropped(text, why):
                     self.dropped.append((text, why))
@@ -72,11 +72,11 @@ def cut_in(text: str, size: int) -> list[str]:
     return [text[at : at + size] for at in range(0, len(text), size)]
 
 
-def read(parser: Parser, deltas: Iterable[tuple[Channel, str]]) -> Heard:
-    heard = Heard()
+def read(parser: Parser, deltas: Iterable[tuple[Channel, str]]) -> ParsedChoice:
+    parsed = ParsedChoice()
     for channel, text in deltas:
-        heard.take(parser.feed(channel, text))
-    return heard.take(parser.close())
+        parsed.take(parser.feed(channel, text))
+    return parsed.take(parser.close())
 
 
 def ways(deltas: list[tuple[Channel, str]]) -> Iterator[list[tuple[Channel, str]]]:

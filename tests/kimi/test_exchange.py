@@ -18,14 +18,12 @@ from tests.kimi.answering import (
     deltas_of,
     entries_of,
     fed,
-    kinds,
     reasons_of,
 )
 
-from moongate.chat.items import Chunk, Done, Failure, Item, Opaque, Stretch
-from moongate.chat.mould import Mould, Moulder
+from moongate.chat.items import Chunk, Done, Failure, Item, Opaque
+from moongate.chat.verdict import ABORTED, CLEAN, FAILED
 from moongate.errors import BadUpstream
-from moongate.kimi.exchange import KimiExchange
 
 Row = dict[str, Any]
 
@@ -46,7 +44,9 @@ def payload_of(item: Item) -> Row:
 
 def test_a_reply_that_breaks_no_rule_is_the_same_object() -> None:
     for body in (answer({"content": "Hi"}), {"choices": None}, {"choices": [None]}, {}):
-        assert begin().reply(body) is body
+        exchange = begin()
+        assert exchange.reply(body) is body
+        assert list(exchange.notes) == []
 
 
 def test_choices_of_a_reply_are_counted_each_on_its_own() -> None:
@@ -113,9 +113,9 @@ def test_a_chunk_that_becomes_several_tells_its_usage_once() -> None:
 def test_a_chunk_of_which_nothing_is_left_is_dropped_unless_it_says_more() -> None:
     exchange = begin(PARSING)
     assert exchange.feed(chunk({"content": "<"})) == ()
-    said = chunk({"content": "|"})
-    said.payload["usage"] = {"total_tokens": 1}
-    assert payload_of(only(exchange.feed(said))) == {**said.payload, "choices": []}
+    held = chunk({"content": "|"})
+    held.payload["usage"] = {"total_tokens": 1}
+    assert payload_of(only(exchange.feed(held))) == {**held.payload, "choices": []}
     traced = chunk({"content": "t"})
     traced.payload["x_trace"] = None
     assert exchange.feed(traced) == ()
@@ -173,88 +173,37 @@ def test_the_end_without_done() -> None:
         assert reasons_of(list(left)) == []
 
 
-# The fast path
-
-
-def event(text: str) -> Chunk:
-    body = {"id": "c", "choices": [{"index": 0, "delta": {"content": text}, "finish_reason": None}]}
-    return Chunk(body, Chunk.of(body).encode())
-
-
-def moulded(exchange: KimiExchange) -> Mould:
-    exchange.feed(event("a"))
-    found = Moulder().mould(event("a"))
-    assert found is not None
-    return found
-
-
-def stretch_of(mould: Mould, *texts: str) -> Stretch:
-    stretch = mould.whole(b"".join(event(text).encode() for text in texts))
-    assert stretch is not None
-    return stretch
-
-
-def test_plain_text_may_leave_as_it_came() -> None:
-    exchange = begin()
-    unseen = Stretch(b"", b"a", "content", 0)
-    assert not exchange.plain(unseen)
-    mould = moulded(exchange)
-    assert exchange.plain(stretch_of(mould, "c", "d"))
-    assert not exchange.plain(stretch_of(mould, "c <", "d"))
-    assert exchange.plain(stretch_of(mould, ""))
-    silent = begin(PARSING)
-    silent.feed(event("<|im_end|>"))  # nothing is left of it
-    assert not silent.plain(stretch_of(mould, ""))  # the first word must be seen
-    assert silent.plain(stretch_of(mould, "c"))
-    assert silent.plain(stretch_of(mould, ""))
-    assert not begin({"assembleToolDeltas": True}).plain(unseen)
-    assembling = begin({"assembleToolDeltas": True})
-    assert not assembling.plain(stretch_of(moulded(assembling), "c"))
-
-
-@pytest.mark.parametrize("options", [None, PARSING, {**PARSING, "assembleToolDeltas": True}])
-def test_text_chunks_give_what_their_payload_would_have_given(options: Row | None) -> None:
-    texts = [
-        "c",
-        "<",
-        "d",
-        CALL.format("functions.bash:0", '{"a":') + "x",
-        "y" + CALL.format("functions.bash:1", "{}") + "z",
-    ]
-    slow, fast = begin(options), begin(options)
-    moulded(slow)
-    mould = moulded(fast)
-    for text in texts:
-        expected = fed(slow, event(text))
-        (item,) = mould.chunks(stretch_of(mould, text))
-        found = fed(fast, item)
-        assert written(found) == written(expected)
-    assert kinds(fast) == kinds(slow)
-
-
-def written(items: list[Item]) -> bytes:
-    return b"".join(item.encode() for item in items if isinstance(item, Chunk))
-
-
-def test_text_chunks_that_say_more_go_the_long_way() -> None:
-    exchange = begin(PARSING)
-    body = {"choices": [{"index": 0, "delta": {"role": "assistant", "content": "a"}}]}
-    each = Chunk(body, Chunk.of(body).encode())
-    exchange.feed(each)
-    found = Moulder().mould(each)
-    assert found is not None
-    assert not found.bare
-    stretch = found.whole(found.prefix + b"<" + found.suffix)
-    assert stretch is not None
-    (item,) = found.chunks(stretch)
-    assert deltas_of(list(exchange.feed(item))) == [{"role": "assistant"}]
-
-
 @pytest.mark.parametrize("usage", ["much", 3, [1], {"total_tokens": 1}])
 def test_choices_and_usage_of_any_type_pass(usage: object) -> None:
     exchange = begin(PARSING)
     text = {"index": 0, "delta": {"content": "<|"}}  # it waits
     left = [*exchange.feed(Chunk.of({"choices": [None, 5, text], "usage": usage})), *exchange.feed(Done())]
-    told = [each.payload for each in left if isinstance(each, Chunk)]
-    assert [each["choices"] for each in told[:2]] == [[None], [5]]
-    assert told[-1]["usage"] == usage
+    payloads = [each.payload for each in left if isinstance(each, Chunk)]
+    assert [each["choices"] for each in payloads[:2]] == [[None], [5]]
+    assert payloads[-1]["usage"] == usage
+
+
+def test_the_verdict_of_an_answer_that_is_over() -> None:
+    exchange = begin()
+    assert exchange.verdict == ABORTED
+    exchange.reply(answer({"content": "a"}))
+    assert exchange.verdict == CLEAN
+    for end, verdict in ((DONE, CLEAN), (Failure(BadUpstream("cut")), FAILED)):
+        exchange = begin()
+        fed(exchange, chunk({"content": "a"}, "stop"), end)
+        assert exchange.verdict == verdict
+    exchange = begin()
+    fed(exchange, chunk({"content": "a"}))
+    exchange.close()
+    assert exchange.verdict == FAILED
+
+
+def test_an_answer_whose_finish_reason_is_left_alone_is_judged_too() -> None:
+    options = {"enforceFinishReasonLoop": False, "repairOnMismatch": False}
+    exchange = begin(options)
+    entry = {"index": 0, "id": "x", "type": "function", "function": {"name": "rm", "arguments": "{"}}
+    fed(exchange, calling(entry), DONE)
+    assert exchange.verdict.kinds == ("invalid_json", "unknown_tool")
+    exchange = begin(options)
+    exchange.reply(answer({"tool_calls": [call(name="rm")]}, reason=7))
+    assert exchange.verdict.kinds == ("unknown_tool",)

@@ -1,81 +1,106 @@
+"""Adding a family or a host takes one file or one row: made-up ones go through the same records as the real ones."""
+
 from __future__ import annotations
 
-from dataclasses import replace
+import re
 
 import pytest
+from tests.kimi.answering import DONE, REQUEST, answer, call, choices_of, chunk, entries_of, fed
 
-from moongate.kimi.family import GENERATIONS, Generation, facts_of, plain_name
-from moongate.kimi.options import KimiOptions
+from moongate import BadRequest, KimiOptions, KimiTransformer
+from moongate.kimi.family import Family, IdRule
+from moongate.kimi.generations import FAMILY_NAMES, GENERATIONS, Generation, ModelFacts, recognise_model
+from moongate.kimi.hosts import HOST_NAMES, HOSTS, HostFacts, ParameterFacts, recognise_host
+from moongate.kimi.markers.pieces import Channel, Piece, Text, WholeCall, WholeCalls
+from moongate.kimi.offer import Offer
+from moongate.kimi.tool_tokens import ToolTokens
+
+CALL = re.compile(r"\[\[([a-z]+) (\{.*?\})\]\]")
 
 
-@pytest.mark.parametrize(
-    ("model", "family", "generation"),
-    [
-        ("moonshotai/Kimi-K2-Instruct-0905", "k2", "k2"),
-        ("kimi-k2-0711-preview", "k2", "k2"),
-        ("kimi-k2-turbo-preview", "k2", "k2"),
-        ("moonshotai/kimi-k2:free", "k2", "k2"),
-        ("kimik2", "k2", "k2"),
-        ("kimi-k2-fork3", "k2", "k2"),
-        ("kimi-k2-thinking-turbo", "k2", "k2-thinking"),
-        ("moonshotai/Kimi-K2-Thinking", "k2", "k2-thinking"),
-        ("KIMI_K2_5", "k2", "k2.5"),
-        ("accounts/fireworks/models/kimi-k2p5", "k2", "k2.5"),
-        ("kimi-k2-5", "k2", "k2.5"),
-        ("kimi-k2.5-thinking", "k2", "k2.5"),
-        ("k2.6", "k2", "k2.6"),
-        ("kimi-k2.7-code-highspeed", "k2", "k2.7"),
-        ("kimi-k2.8", "k2", "unknown"),
-        ("moonshot-v1-8k-vision-preview", "k2", "moonshot-v1"),
-        ("kimi-latest", "k2", "unknown"),
-        ("kimi-for-coding", "k2", "unknown"),
-        ("acme-k3", "k2", "unknown"),
-        ("", "k2", "unknown"),
-        ("kimi-k3", "k3", "k3"),
-        ("KIMI_K3", "k3", "k3"),
-        ("Kimi.K3.turbo", "k3", "k3"),
-        ("kimi-k3p5", "k3", "k3"),
-        ("accounts/fireworks/models/kimi-k3", "k3", "k3"),
-        ("kimik3", "k3", "k3"),
-        ("kimi-code-k3", "k3", "k3"),
-        ("k3", "k3", "k3"),
-        ("k3-256k", "k3", "k3"),
-    ],
+class BracketParser:
+    """A whole grammar: `[[NAME {ARGUMENTS}]]` in one delta."""
+
+    idle = False
+
+    def __init__(self, _: ToolTokens, offer: Offer, repair_arguments: bool) -> None:
+        self._offer = offer
+
+    def feed(self, channel: Channel, text: str) -> list[Piece]:
+        calls: list[WholeCall] = [("", name, arguments) for name, arguments in CALL.findall(text)]
+        rest = CALL.sub("", text)
+        found: list[Piece] = [Text(channel, rest)] if rest else []
+        return [*found, WholeCalls(calls)] if calls and self._offer.calls_allowed else found
+
+    def release(self) -> list[Piece]:
+        return []
+
+    def close(self) -> list[Piece]:
+        return []
+
+    def passed(self, channel: Channel, last: str) -> None:
+        pass
+
+    def idle_for(self, channel: Channel) -> bool:
+        return False
+
+
+BRACKETS = Family("k9", BracketParser, lambda _: ("[[",), IdRule.UNIQUE, grammar="brackets")
+ROWS = (Generation(ModelFacts(BRACKETS, "k9", "never", "K9"), re.compile("k9"), ("kimi-k9",)), *GENERATIONS)
+
+STRICT = HostFacts(
+    "strict",
+    domains=("api.strict.example",),
+    parameters={"k9": ParameterFacts(fixed_sampling=True)},
+    max_tools=2,
 )
-def test_family_and_generation_are_read_from_the_name(model: str, family: str, generation: str) -> None:
-    facts = facts_of(model, KimiOptions())
-    assert (facts.family, facts.generation) == (family, generation)
+STRICT_HOSTS = (STRICT, *HOSTS)
 
 
-@pytest.mark.parametrize("row", GENERATIONS, ids=lambda row: row.facts.title)
-def test_each_row_is_found_by_its_examples(row: Generation) -> None:
-    for model in row.examples:
-        facts = facts_of(model, KimiOptions())
-        assert replace(facts, why="") == row.facts
+def made_up(options: KimiOptions, base_url: str = "") -> KimiTransformer:
+    model = recognise_model("acme/Kimi-K9", options.family, ROWS)
+    return KimiTransformer(options, model, recognise_host(base_url, options.host, STRICT_HOSTS))
 
 
-def test_the_option_wins_over_the_name() -> None:
-    forced = facts_of("my-alias", KimiOptions(family="k3"))
-    assert (forced.family, forced.generation) == ("k3", "k3")
-    assert facts_of("kimi-k3", KimiOptions(family="k2")).family == "k2"
-    assert facts_of("kimi-k2.6", KimiOptions(family="k2")).generation == "k2.6"
+def test_calls_of_a_made_up_grammar_are_parsed_whole_and_streamed() -> None:
+    transformer = made_up(KimiOptions(manual_tool_parsing=True))
+    text = 'Sure. [[bash {"command": "ls"}]]'
+    message = transformer.begin_unguarded(REQUEST).reply(answer({"content": text}))["choices"][0]["message"]
+    assert message["content"] == "Sure. "
+    assert message["tool_calls"] == [call("bash_0", "bash", '{"command": "ls"}')]
+    items = fed(transformer.begin_unguarded(REQUEST), chunk({"content": text}), chunk({}, "stop"), DONE)
+    assert [entry["function"].get("name") for entry in entries_of(items)] == ["bash", None]
+    assert choices_of(items)[-1]["finish_reason"] == "tool_calls"
 
 
-def test_each_recognition_says_why() -> None:
-    assert "K2.6" in facts_of("kimi-k2.6", KimiOptions()).why
-    assert "nothing" in facts_of("my-alias", KimiOptions()).why
-    assert "option" in facts_of("my-alias", KimiOptions(family="k2")).why
-    assert "option" in facts_of("my-alias", KimiOptions(family="k3")).why
+def test_markers_of_a_made_up_grammar_are_noted_where_they_are_not_parsed() -> None:
+    exchange = made_up(KimiOptions()).begin_unguarded(REQUEST)
+    fed(exchange, chunk({"content": "[["}))
+    assert [(note.kind, note.before) for note in exchange.notes] == [("markers_seen", "[[")]
 
 
-def test_a_model_thinks_unless_it_never_does_or_nobody_knows() -> None:
-    thinking = {row.facts.generation for row in GENERATIONS if row.facts.thinks}
-    assert thinking == {"k2-thinking", "k2.5", "k2.6", "k2.7", "k3"}
+@pytest.mark.parametrize(("rule", "final"), [(IdRule.UNIQUE, "x"), (IdRule.TOOL_NAME, "functions.bash:0")])
+def test_a_made_up_family_chooses_its_id_rule(rule: IdRule, final: str) -> None:
+    family = Family("k9", BracketParser, BRACKETS.markers, rule, grammar="brackets")
+    transformer = KimiTransformer(model=ModelFacts(family, "k9", "never", "K9"))
+    reply = transformer.begin_unguarded(REQUEST).reply(answer({"tool_calls": [call("x")]}, "tool_calls"))
+    assert reply["choices"][0]["message"]["tool_calls"][0]["id"] == final
 
 
-def test_the_last_row_takes_any_name() -> None:
-    assert GENERATIONS[-1].pattern is None
+def test_the_option_selects_a_made_up_family() -> None:
+    assert recognise_model("my-alias", "k9", ROWS).family is BRACKETS
+    assert recognise_model("kimi-k2.6", "auto", ROWS).generation == "k2.6"
 
 
-def test_names_are_compared_plainly() -> None:
-    assert plain_name("Accounts/X_Kimi.K2p5:free") == "accounts-x-kimi-k2-5-free"
+def test_a_made_up_host_is_recognised_and_its_rules_are_followed() -> None:
+    transformer = made_up(KimiOptions(), "https://api.strict.example/v1")
+    assert transformer.host is not None
+    assert transformer.host.name == "strict"
+    assert "temperature" not in transformer.begin_unguarded({**REQUEST, "temperature": 1}).request
+    with pytest.raises(BadRequest, match="at most 2"):
+        transformer.begin_unguarded({**REQUEST, "tools": REQUEST["tools"] * 2})
+
+
+def test_the_allowed_options_come_from_the_rows() -> None:
+    assert KimiOptions.__dataclass_fields__["family"].metadata["words"] == ("auto", *FAMILY_NAMES)
+    assert KimiOptions.__dataclass_fields__["host"].metadata["words"] == ("auto", *HOST_NAMES)

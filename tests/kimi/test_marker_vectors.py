@@ -9,22 +9,20 @@ from typing import Any
 import pytest
 from tests.kimi.marker_reading import read, ways
 
-from moongate.kimi.family import facts_of
-from moongate.kimi.hosts import host_of
+from moongate.kimi.generations import recognise_model
+from moongate.kimi.hosts import recognise_host
 from moongate.kimi.ids import Ledger
-from moongate.kimi.k2 import K2Parser
-from moongate.kimi.k3 import K3Parser
+from moongate.kimi.markers.pieces import Channel, Parser
 from moongate.kimi.options import KimiOptions
-from moongate.kimi.pieces import Channel, Parser
-from moongate.kimi.request import prepare
-from moongate.kimi.schema_cache import SchemaCache
+from moongate.kimi.request.prepare import prepare
+from moongate.kimi.request.schema_cache import SchemaCache
 
 VECTORS = Path(__file__).parents[1] / "vectors"
 DONE = "[DONE]"
 
 
 def rows() -> list[Any]:
-    """Rows of section 5 that parse markers. Native calls beside them are not the parser's to know."""
+    """Rows of section 5 that parse markers. Rows with native calls are left out: the parser does not see those."""
     found = []
     for kind in ("reply", "stream"):
         for line in (VECTORS / f"{kind}.jsonl").read_text(encoding="utf-8").split("\n"):
@@ -34,8 +32,8 @@ def rows() -> list[Any]:
             options = row.get("options", {})
             parses = options.get("manualToolParsing") or options.get("preset") == "agent"
             about = any(rule.startswith("5") for rule in rule_list(row))
-            said = row.get("upstream") or row.get("events")
-            if parses and about and said and '"tool_calls": [{' not in json.dumps(said):
+            answer = row.get("upstream") or row.get("events")
+            if parses and about and answer and '"tool_calls": [{' not in json.dumps(answer):
                 found.append(pytest.param(row, id=row["id"]))
     return found
 
@@ -49,11 +47,11 @@ def deltas_of(row: dict[str, Any]) -> dict[int, list[tuple[Channel, str]]]:
     found: dict[int, list[tuple[Channel, str]]] = {}
     events = [row["upstream"]] if "upstream" in row else [event for event in row["events"] if event != DONE]
     for choice in (choice for event in events for choice in event.get("choices", ())):
-        said = choice.get("message") or choice.get("delta") or {}
+        answer = choice.get("message") or choice.get("delta") or {}
         deltas = found.setdefault(choice["index"], [])
         for channel, text in (
-            ("reasoning", said.get("reasoning_content") or said.get("reasoning")),
-            ("content", said.get("content")),
+            ("reasoning", answer.get("reasoning_content") or answer.get("reasoning")),
+            ("content", answer.get("content")),
         ):
             if text:
                 deltas.append((channel, text))  # type: ignore[arg-type]
@@ -67,11 +65,11 @@ def expected(row: dict[str, Any]) -> dict[int, tuple[str, str, list[tuple[str, A
     choices = expect["choices"] if body is None else body["choices"]
     found = {}
     for choice in choices:
-        said = choice.get("message", choice)
-        calls = [(call.get("function") or call) for call in said.get("tool_calls") or ()]
+        answer = choice.get("message", choice)
+        calls = [(call.get("function") or call) for call in answer.get("tool_calls") or ()]
         found[choice["index"]] = (
-            said.get("content") or "",
-            said.get("reasoning_content") or said.get("reasoning") or "",
+            answer.get("content") or "",
+            answer.get("reasoning_content") or answer.get("reasoning") or "",
             [(call["name"], arguments(call["arguments"], row)) for call in calls],
         )
     return found
@@ -89,11 +87,9 @@ def arguments(text: str, row: dict[str, Any]) -> Any:
 def parser_for(row: dict[str, Any]) -> Parser:
     options = KimiOptions.from_config(row.get("options"))
     target = row["target"]
-    model, host = facts_of(target["model"], options), host_of(target["base_url"], options)
-    offer = prepare(row["request"], options, model, host, SchemaCache(), Ledger(options, model.family)).offer
-    if model.family == "k3":
-        return K3Parser(offer, options.repair_arguments)
-    return K2Parser(options.tool_tokens, offer, options.repair_arguments)
+    model, host = recognise_model(target["model"], options.family), recognise_host(target["base_url"], options.host)
+    offer = prepare(row["request"], options, model, host, SchemaCache(), Ledger(options, model.family.id_rule)).offer
+    return model.family.parser(options.tool_tokens, offer, options.repair_arguments)
 
 
 @pytest.mark.parametrize("row", rows())
@@ -102,7 +98,7 @@ def test_marker_vector(row: dict[str, Any]) -> None:
     for choice, deltas in deltas_of(row).items():
         content, reasoning, calls = expects[choice]
         for cut in ways(deltas):
-            heard = read(parser_for(row), cut)
-            assert (heard.content, heard.reasoning) == (content, reasoning)
-            found = [(call.name, arguments(call.arguments, row)) for call in heard.calls]
+            parsed = read(parser_for(row), cut)
+            assert (parsed.content, parsed.reasoning) == (content, reasoning)
+            found = [(call.name, arguments(call.arguments, row)) for call in parsed.calls]
             assert found == calls

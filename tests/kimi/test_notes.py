@@ -12,7 +12,7 @@ def test_notes_grow_and_are_read_as_a_sequence() -> None:
     notes = Notes()
     assert not notes
     notes.add("parameter", "thinking", 1)
-    notes.about_call("id", 2, 7, ".id", "x", "functions.bash:7")
+    notes.add_for_call("id", 2, 7, ".id", "x", "functions.bash:7")
     notes.add("usage", "usage")
     assert len(notes) == 3
     assert notes[0] == Note("parameter", "thinking", 1, None)
@@ -27,14 +27,14 @@ def test_notes_about_a_run_of_calls_are_read_one_by_one() -> None:
     notes, singly = Notes(), Notes()
     for first in (0, 3):
         notes.add("usage", "usage")
-        notes.about_calls("markers_parsed", 2, first, ["a", "b", "c"], ["x", "y", "z"])
+        notes.add_for_calls("markers_parsed", 2, first, ["a", "b", "c"], ["x", "y", "z"])
         notes.add("empty_turn", "choices[0]")
-        notes.about_calls("markers_parsed", 2, first + 3, ["d"], ["w"])
+        notes.add_for_calls("markers_parsed", 2, first + 3, ["d"], ["w"])
         singly.add("usage", "usage")
         for at, before, after in zip(range(first, first + 3), "abc", "xyz", strict=True):
-            singly.about_call("markers_parsed", 2, at, "", before, after)
+            singly.add_for_call("markers_parsed", 2, at, "", before, after)
         singly.add("empty_turn", "choices[0]")
-        singly.about_call("markers_parsed", 2, first + 3, "", "d", "w")
+        singly.add_for_call("markers_parsed", 2, first + 3, "", "d", "w")
         assert len(notes) == len(singly)
         assert notes[-1] == singly[-1]
         assert notes == singly
@@ -42,17 +42,34 @@ def test_notes_about_a_run_of_calls_are_read_one_by_one() -> None:
 
 def test_notes_about_a_run_of_calls_are_read_in_order() -> None:
     notes = Notes()
-    notes.about_calls("markers_parsed", 0, 0, ["a", "b"], ["x", "y"])
+    notes.add_for_calls("markers_parsed", 0, 0, ["a", "b"], ["x", "y"])
     notes.add("usage", "usage")
     assert [note.after for note in notes] == ["x", "y", None]
 
 
-def test_they_are_equal_to_any_sequence_of_the_same() -> None:
+def test_notes_equal_any_sequence_of_the_same_notes() -> None:
     notes = Notes()
     notes.add("usage", "usage")
     assert notes == [Note("usage", "usage")]
     assert notes != []
     assert notes != 1
-    assert repr(notes) == "Notes([Note(kind='usage', where='usage', before=None, after=None)])"
+    assert repr(notes) == "Notes([Note(kind='usage', where='usage', before=None, after=None, why='')])"
     with pytest.raises(TypeError):
         hash(notes)
+
+
+def test_notes_since_a_position() -> None:
+    notes = Notes()
+    notes.add("parameter", "thinking", 1)
+    position = notes.position
+    assert list(notes.since(position)) == []
+    notes.add_for_call("id", 0, 0, ".id", "x", "y")
+    notes.add_for_calls("markers_parsed", 0, 0, ["a"], ["b"])
+    assert list(notes.since(position)) == [("id", "x", "y"), ("markers_parsed", ["a"], ["b"])]
+
+
+def test_a_note_may_say_why() -> None:
+    notes = Notes()
+    note = Note("guard", "choices[0].message.tool_calls[0].function.name", "Read", "read", "it differs only in case")
+    notes.add_explained(note)
+    assert list(notes) == [note]

@@ -9,19 +9,19 @@ NEWS = ToolKeys(frozenset({"topic"}), frozenset({"topic"}))
 LIST = ToolKeys(frozenset({"path"}))
 
 
-def test_a_tool_fits_if_it_takes_all_keys_and_needs_no_others() -> None:
-    assert READ.fits({"path"})
-    assert READ.fits({"path", "limit"})
-    assert not READ.fits({"limit"})
-    assert not READ.fits({"path", "x"})
+def test_a_tool_accepts_keys_if_it_knows_all_and_requires_no_others() -> None:
+    assert READ.accepts({"path"})
+    assert READ.accepts({"path", "limit"})
+    assert not READ.accepts({"limit"})
+    assert not READ.accepts({"path", "x"})
 
 
-def test_only_one_fitting_tool_is_named() -> None:
+def test_only_a_unique_match_is_returned() -> None:
     offer = Offer({"read": READ, "news": NEWS, "list": LIST})
-    assert offer.only_fit({"topic"}) == "news"
-    assert offer.only_fit({"path"}) is None
-    assert offer.only_fit({"x"}) is None
-    assert offer.only_fit(()) == "list"
+    assert offer.only_match({"topic"}) == "news"
+    assert offer.only_match({"path"}) is None
+    assert offer.only_match({"x"}) is None
+    assert offer.only_match(()) == "list"
 
 
 def test_what_was_offered() -> None:

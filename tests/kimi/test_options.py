@@ -6,14 +6,16 @@ from typing import Any
 import pytest
 
 from moongate.errors import ConfigError
-from moongate.kimi.options import K2_TOKENS, MAX_TOKEN_CHARS, KimiOptions, ToolTokens, option_name
+from moongate.kimi.config_fields import option_name
+from moongate.kimi.options import KimiOptions
+from moongate.kimi.tool_tokens import K2_TOKENS, MAX_TOKEN_CHARS, ToolTokens
 
 
-def test_nothing_given_means_the_defaults() -> None:
+def test_an_empty_configuration_means_the_defaults() -> None:
     assert KimiOptions.from_config(None) == KimiOptions.from_config({}) == KimiOptions()
 
 
-def test_the_defaults_of_the_original() -> None:
+def test_the_defaults_of_the_specification() -> None:
     options = KimiOptions()
     assert (options.tool_choice_default, options.id_prefix, options.counter_scope) == (
         "auto",
@@ -21,7 +23,7 @@ def test_the_defaults_of_the_original() -> None:
         "conversation",
     )
     on = {each.name for each in fields(options) if getattr(options, each.name) is True}
-    assert on == {"accept_role_tool", "enforce_finish_reason_loop", "repair_on_mismatch"}
+    assert on == {"accept_role_tool", "enforce_finish_reason_loop", "repair_on_mismatch", "learn_from_refusals"}
 
 
 def test_camel_case_becomes_snake_case() -> None:
@@ -29,9 +31,9 @@ def test_camel_case_becomes_snake_case() -> None:
     assert KimiOptions.from_config({"repairOnMismatch": False}).repair_on_mismatch is False
 
 
-def test_every_option_can_be_given_by_name() -> None:
-    given = {option_name(each.name): each.default for each in fields(KimiOptions) if each.name != "tool_tokens"}
-    assert KimiOptions.from_config(given) == KimiOptions()
+def test_every_option_can_be_configured() -> None:
+    config = {option_name(each.name): each.default for each in fields(KimiOptions) if each.name != "tool_tokens"}
+    assert KimiOptions.from_config(config) == KimiOptions()
 
 
 def test_the_agent_preset_turns_two_options_on() -> None:
@@ -44,14 +46,14 @@ def test_an_option_set_by_name_wins_over_the_preset() -> None:
     assert (options.manual_tool_parsing, options.repair_arguments) == (True, False)
 
 
-def test_any_subset_of_the_tokens_can_be_given() -> None:
+def test_any_subset_of_the_tokens_can_be_configured() -> None:
     tokens = KimiOptions.from_config({"toolTokens": {"callEnd": "</call>"}}).tool_tokens
     assert tokens == ToolTokens(call_end="</call>")
     assert tokens.call_begin == K2_TOKENS.call_begin
 
 
 @pytest.mark.parametrize(
-    ("given", "texts"),
+    ("config", "texts"),
     [
         ({"manualToolParse": True}, ["options.manualToolParse", "'manualToolParsing'"]),
         ({"assembleDeltas": True}, ["'assembleToolDeltas'"]),
@@ -75,14 +77,14 @@ def test_any_subset_of_the_tokens_can_be_given() -> None:
         (["preset"], ["options", "object"]),
     ],
 )
-def test_what_cannot_be_meant_is_refused_with_its_path(given: Any, texts: list[str]) -> None:
+def test_a_wrong_value_is_refused_with_its_path(config: Any, texts: list[str]) -> None:
     with pytest.raises(ConfigError) as refusal:
-        KimiOptions.from_config(given)
+        KimiOptions.from_config(config)
     for text in texts:
         assert text in str(refusal.value)
 
 
-def test_the_path_is_the_callers() -> None:
+def test_the_path_starts_with_the_callers_path() -> None:
     with pytest.raises(ConfigError) as refusal:
         KimiOptions.from_config({"presets": "agent"}, "providers[0].transformer.use[0][1]")
     assert refusal.value.path == "providers[0].transformer.use[0][1].presets"

@@ -8,6 +8,8 @@ import pytest
 from tests.kimi.answering import REQUEST, answer, call
 
 from moongate import BadRequest, ConfigError, KimiOptions, KimiTransformer
+from moongate.chat.contracts import TakesLong
+from moongate.kimi.property_exchange import PropertyRestoringExchange
 
 
 def test_it_is_frozen() -> None:
@@ -20,7 +22,7 @@ def test_the_model_and_the_host_are_read_from_their_names() -> None:
     transformer = KimiTransformer.from_config(None, model="kimi-k3", base_url="https://api.moonshot.ai/v1")
     assert transformer.model is not None
     assert transformer.host is not None
-    assert (transformer.model.family, transformer.host.name) == ("k3", "moonshot")
+    assert (transformer.model.family.name, transformer.host.name) == ("k3", "moonshot")
 
 
 def test_options_alone_are_enough() -> None:
@@ -30,7 +32,7 @@ def test_options_alone_are_enough() -> None:
     assert k3.begin(REQUEST).reply(body) is body
 
 
-def test_a_wrong_option_is_told_with_its_path() -> None:
+def test_a_wrong_option_is_refused_with_its_path() -> None:
     with pytest.raises(ConfigError, match=r"here\.manualToolParsing"):
         KimiTransformer.from_config({"manualToolParsing": 1}, model="kimi-k2", path="here")
 
@@ -43,3 +45,38 @@ def test_a_bad_request_is_refused() -> None:
 def test_equal_options_make_equal_transformers() -> None:
     assert KimiTransformer() == KimiTransformer()
     assert KimiTransformer() != KimiTransformer(KimiOptions(repair_arguments=True))
+
+
+def test_renamed_properties_are_turned_back_in_the_answer() -> None:
+    tool = {"function": {"name": "bash", "parameters": {"type": "object", "properties": {"required": {}}}}}
+    transformer = KimiTransformer.from_config(model="kimi-k2-0905", base_url="https://api.moonshot.ai/v1")
+    exchange = transformer.begin({"messages": [], "tools": [tool]})
+    assert "required" not in exchange.request["tools"][0]["function"]["parameters"]["properties"]
+    assert type(exchange) is PropertyRestoringExchange
+
+
+def test_an_event_loop_is_told_of_long_work_that_a_thread_then_does() -> None:
+    properties = {f"p{at}": {"type": "string", "description": f"{at}"} for at in range(500)}
+    tool = {"function": {"name": "bash", "parameters": {"type": "object", "properties": properties}}}
+    transformer = KimiTransformer.from_config(model="kimi-k2-0905", base_url="https://api.moonshot.ai/v1")
+    request = {"messages": [], "tools": [tool], "tool_choice": "auto"}
+    with pytest.raises(TakesLong):
+        transformer.begin_quickly(request)
+    assert transformer.begin(request).request is request
+    assert transformer.begin_quickly(request).request is request  # it is known now
+
+
+def test_a_transformer_learns_from_refusals_and_stays_as_it_is() -> None:
+    plain = KimiTransformer.from_config({}, model="relayed", base_url="https://relay.example")
+    assert plain.recognise_refusal("invalid temperature: only 1 is allowed") == "sampling"
+    learned = plain.with_rules({"sampling"})
+    request = {"messages": [], "temperature": 0.5}
+    assert learned.begin(request).request == {"messages": []}
+    assert plain.begin(request).request is request
+
+
+def test_what_is_known_of_model_and_host() -> None:
+    k3 = KimiTransformer.from_config(model="kimi-k3", base_url="https://api.moonshot.ai/v1")
+    k2 = KimiTransformer.from_config(model="kimi-k2.6", base_url="https://relay.example")
+    assert (k3.takes_message_tools, k3.streams_usage) == (True, True)
+    assert (k2.takes_message_tools, k2.streams_usage) == (False, False)

@@ -1,4 +1,4 @@
-"""A server of raw sockets that does exactly what a test tells it, good or bad."""
+"""A raw socket server that does exactly what a test scripts, valid or not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import pytest
 import uvloop
 
-from moongate.net.client import Client
+from moongate.net.client import HttpClient
 from moongate.net.contract import Response
 from moongate.net.deadlines import Deadlines
 from moongate.net.dial import Origin
@@ -47,7 +47,7 @@ class Peer:
         length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
         return head + await self.reader.readexactly(length)
 
-    async def say(self, *parts: bytes, pause: float = 0.01) -> None:
+    async def send(self, *parts: bytes, pause: float = 0.01) -> None:
         for index, part in enumerate(parts):
             if index:
                 await asyncio.sleep(pause)
@@ -60,7 +60,7 @@ class Peer:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.writer.transport.abort()
 
-    async def gone(self) -> bool:
+    async def closed(self) -> bool:
         """Wait until the client has closed."""
         try:
             return await self.reader.read() == b""
@@ -72,10 +72,11 @@ Script = Callable[[Peer], Awaitable[None]]
 
 
 class Hostile:
-    """Plays `scripts` one per connection, the last one again and again; closes after each."""
+    """Runs one of `scripts` per connection, the last one for all further ones; closes after each."""
 
-    def __init__(self, *scripts: Script) -> None:
+    def __init__(self, *scripts: Script, **client_options: Any) -> None:
         self.scripts = scripts
+        self._client_options = client_options
         self.connections = 0
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -83,7 +84,7 @@ class Hostile:
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
         self.port: int = self._server.sockets[0].getsockname()[1]
         self.origin = Origin("127.0.0.1", self.port, False)
-        self.client = Client(self.origin)
+        self.client = HttpClient(self.origin, **self._client_options)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -115,22 +116,22 @@ class Hostile:
         return await (await self.ask(body, deadlines)).read(1 << 20)
 
 
-def says(*parts: bytes, pause: float = 0.01) -> Script:
+def sends(*parts: bytes, pause: float = 0.01) -> Script:
     """Read one request, say the parts, close."""
 
     async def script(peer: Peer) -> None:
         await peer.request()
-        await peer.say(*parts, pause=pause)
+        await peer.send(*parts, pause=pause)
 
     return script
 
 
-def keeps_saying(*parts: bytes) -> Script:
+def repeats(*parts: bytes) -> Script:
     """Answer every request of the connection with the same parts."""
 
     async def script(peer: Peer) -> None:
         while True:
             await peer.request()
-            await peer.say(*parts)
+            await peer.send(*parts)
 
     return script

@@ -1,4 +1,4 @@
-"""Many requests over few connections, some cancelled, some servers hostile: every answer is its own.
+"""Many requests over few connections, some cancelled, some servers hostile: each gets its own answer.
 
 `MOONGATE_SOAK=100000 pytest tests/net/test_crosstalk.py` runs the long form.
 """
@@ -12,7 +12,7 @@ import random
 from tests.net.hostile import Hostile, Peer, on_both_loops, run
 
 from moongate.errors import BadUpstream
-from moongate.net.client import Client
+from moongate.net.client import HttpClient
 from moongate.net.deadlines import Deadlines
 
 pytestmark = on_both_loops
@@ -46,17 +46,17 @@ def server(dice: random.Random, *, hostile: bool) -> Hostile:
     return Hostile(script)
 
 
-async def ask(client: Client, number: int, dice: random.Random, seen: list[bool]) -> None:
+async def ask(client: HttpClient, number: int, dice: random.Random, seen: list[bool]) -> None:
     nonce = b"nonce-%d-%d" % (number, dice.randrange(1 << 60))
     try:
         response = await client.send("POST", "/", [], nonce, deadlines=DEADLINES)
         seen.append(await response.read(1000) == nonce)
     except BadUpstream:
-        pass  # cut: told as such
+        pass  # cut, and reported as such
 
 
 async def storm(place: Hostile, dice: random.Random, seen: list[bool]) -> None:
-    client = Client(place.origin, connections=10)
+    client = HttpClient(place.origin, connections=10)
     for start in range(0, REQUESTS, 50):
         tasks = [asyncio.create_task(ask(client, start + n, dice, seen)) for n in range(50)]
         for task in tasks:

@@ -1,4 +1,4 @@
-"""The alarm against a clock that the test moves."""
+"""The deadline timer with a clock that the test moves."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from math import inf
 from typing import cast
 
-from moongate.net.deadlines import Alarm
+from moongate.net.deadlines import DeadlineTimer
 
 
 class Timer:
@@ -21,7 +21,7 @@ class Timer:
 
 
 class Clock:
-    """As much of an event loop as an alarm needs."""
+    """The part of an event loop that the timer needs."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -43,11 +43,11 @@ class Clock:
                     timer.call()
 
 
-def alarm(clock: Clock, rings: list[float]) -> Alarm:
-    return Alarm(cast(asyncio.AbstractEventLoop, clock), lambda: rings.append(clock.seconds))
+def alarm(clock: Clock, rings: list[float]) -> DeadlineTimer:
+    return DeadlineTimer(cast(asyncio.AbstractEventLoop, clock), lambda: rings.append(clock.seconds))
 
 
-def test_it_rings_once_when_due() -> None:
+def test_it_fires_once_when_due() -> None:
     clock, rings = Clock(), list[float]()
     alarm(clock, rings).set(5)
     clock.go(4)

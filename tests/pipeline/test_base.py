@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from moongate.chat.contracts import Exchange, Note
-from moongate.chat.items import Chunk, Done, Item, Stretch
+from moongate.chat.items import Chunk, Done, Failure, Item
+from moongate.chat.verdict import CLEAN, FAILED, REPAIRED
+from moongate.errors import BadUpstream
 from moongate.pipeline.base import BaseExchange, BaseTransformer
-
-STRETCH = Stretch(b"", b"a", "content", 0)
 
 
 class Shouting(BaseExchange):
@@ -26,13 +26,6 @@ class Holding(BaseExchange):
         return ()
 
 
-class Counting(BaseExchange):
-    """Looks at whole answers only."""
-
-    def reply(self, body: dict[str, Any]) -> dict[str, Any]:
-        return body
-
-
 def test_the_base_does_nothing() -> None:
     request: dict[str, Any] = {"messages": []}
     exchange: Exchange = BaseTransformer().begin(request)
@@ -42,7 +35,7 @@ def test_the_base_does_nothing() -> None:
     for item in (Chunk.of({}), Done()):
         assert exchange.feed(item) == (item,)
     assert exchange.close() == ()
-    assert exchange.plain(STRETCH)
+    assert (exchange.assembles_calls, exchange.accepts_late_ids) == (False, True)
     assert exchange.notes == []
 
 
@@ -57,17 +50,20 @@ def test_what_is_overridden_is_used() -> None:
     assert exchange.feed(same) == (same,)
 
 
-def test_plain_text_passes_unread_only_if_nobody_looks_at_chunks() -> None:
-    assert Counting({}).plain(STRETCH)
-    assert not Shouting({}).plain(STRETCH)
-    assert not Holding({}).plain(STRETCH)
+def test_items_may_be_held_back() -> None:
     assert Holding({}).feed(Done()) == ()
 
 
-def test_a_plain_of_your_own_asks_about_anything() -> None:
-    class Own(BaseExchange):
-        def plain(self, stretch: Stretch) -> bool:
-            return True
+def test_an_answer_is_clean_until_a_note_about_it_or_a_failure() -> None:
+    exchange = BaseExchange({})
+    exchange.note("parameter", "thinking")
+    assert exchange.verdict == CLEAN
+    exchange.note("shout", "choices[0]")
+    exchange.feed(Done())
+    assert exchange.verdict == REPAIRED
+    exchange.feed(Failure(BadUpstream("cut")))
+    assert exchange.verdict == FAILED
 
-    assert BaseExchange({}).gate == b""
-    assert Own({}).gate is None
+
+def test_calls_are_not_checked_against_schemas() -> None:
+    assert BaseExchange({}).schema_check() is None

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Any
 
 import pytest
 
-from moongate import KimiTransformer
-from moongate.chat.contracts import Exchange
-from moongate.chat.items import Chunk, Item, Stretch
+from moongate.chat.contracts import Exchange, TakesLong
+from moongate.chat.items import Chunk, Item
+from moongate.chat.verdict import CLEAN, REPAIRED, Verdict
 from moongate.pipeline.base import BaseExchange, BaseTransformer
-from moongate.pipeline.chain import Chain
-from moongate.pipeline.session import Session
+from moongate.pipeline.chain import Chain, ChainExchange
 
 Row = dict[str, Any]
 
@@ -45,8 +44,8 @@ class Signing(BaseTransformer):
 
 class Doubling(BaseTransformer):
     class Exchange(BaseExchange):
-        summaries = True
-        late_ids = False
+        assembles_calls = True
+        accepts_late_ids = False
 
         def feed(self, item: Item) -> Sequence[Item]:
             return (item, item)
@@ -71,14 +70,13 @@ def test_requests_run_left_to_right_and_answers_right_to_left() -> None:
 def test_an_item_may_become_several() -> None:
     exchange = Chain([Signing("a"), Doubling()]).begin({})
     assert paths(exchange.feed(Chunk.of({}))) == [["a"], ["a"]]
-    assert getattr(exchange, "summaries") is True  # noqa: B009
-    assert getattr(exchange, "late_ids") is False  # noqa: B009
 
 
-@pytest.mark.parametrize(("names", "plain"), [("", True), ("a", False), ("-", True), ("--", True), ("-a", False)])
-def test_plain_text_passes_if_it_may_pass_everywhere(names: str, plain: bool) -> None:
-    chain = Chain([BaseTransformer() if name == "-" else Signing(name) for name in names])
-    assert chain.begin({}).plain(Stretch(b"", b"a", "content", 0)) is plain
+def test_a_chain_assembles_calls_if_one_does_and_accepts_late_ids_if_all_do() -> None:
+    one = Chain([Signing("a"), Doubling()]).begin({})
+    assert (one.assembles_calls, one.accepts_late_ids) == (True, False)
+    none = Chain([Signing("a"), Signing("b")]).begin({})
+    assert (none.assembles_calls, none.accepts_late_ids) == (False, True)
 
 
 def test_a_chain_of_one_is_that_one_and_a_chain_of_none_does_nothing() -> None:
@@ -87,37 +85,79 @@ def test_a_chain_of_one_is_that_one_and_a_chain_of_none_does_nothing() -> None:
     assert Chain().begin(request).request is request
 
 
-def test_a_chain_asks_about_what_any_of_it_asks_about() -> None:
-    kimi = KimiTransformer()
-    two = Chain([BaseTransformer(), kimi]).begin({"messages": []})
-    assert getattr(two, "gate") == b"<"  # noqa: B009
-    three = Chain([Looking(), BaseTransformer(), kimi]).begin({"messages": []})
-    assert getattr(three, "gate") is None  # noqa: B009
-
-
-class Looking(BaseTransformer):
-    class Exchange(BaseExchange):
-        def plain(self, stretch: Stretch) -> bool:
-            return False
-
-    def begin(self, request: Row) -> Exchange:
-        return Looking.Exchange(request)
-
-
-@pytest.mark.parametrize("word", [None, 0, "yes"])
-def test_whether_a_text_is_plain_may_be_said_with_any_value(word: object) -> None:
+def test_notes_may_be_any_sequence() -> None:
     class Casual(BaseExchange):
         notes = ("a note of its own",)  # type: ignore[assignment]
-
-        def plain(self, stretch: Stretch) -> Any:
-            return word
 
     class Makes(BaseTransformer):
         def begin(self, request: Row) -> BaseExchange:
             return Casual(request)
 
-    chunk = b'data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n'
-    for exchange in (Makes().begin({}), Chain([Makes(), BaseTransformer()]).begin({})):
-        session = Session(exchange, "text/event-stream")
-        assert b"".join(session.feed(chunk) for _ in range(5)) == chunk * 5
-        assert [str(note) for note in exchange.notes] == ["a note of its own"]
+    exchange = Chain([Makes(), BaseTransformer()]).begin({})
+    assert [str(note) for note in exchange.notes] == ["a note of its own"]
+
+
+def test_transformers_without_a_quick_way_begin_as_ever() -> None:
+    class Slow(BaseTransformer):
+        def begin_quickly(self, _request: Row) -> Exchange:
+            raise TakesLong
+
+    assert Chain([Signing("a"), Signing("b")]).begin_quickly({}).request == {"path": ["a", "b"]}
+    with pytest.raises(TakesLong):
+        Chain([Signing("a"), Slow()]).begin_quickly({})
+    assert Chain([Slow()]).begin({"x": 1}).request == {"x": 1}
+
+
+class Learning(BaseTransformer):
+    """Knows what to do about one refusal."""
+
+    def __init__(self, refusal: str, rules: Set[str] = frozenset()) -> None:
+        self.refusal, self.rules = refusal, rules
+
+    def recognise_refusal(self, message: str) -> str | None:
+        return f"rule for {message}" if message == self.refusal else None
+
+    def with_rules(self, rules: Set[str]) -> Learning:
+        return Learning(self.refusal, rules)
+
+
+def test_a_chain_learns_what_its_transformers_learn() -> None:
+    chain = Chain([Signing("a"), Learning("x"), Learning("y")])
+    assert [chain.recognise_refusal(text) for text in ("x", "y", "z")] == ["rule for x", "rule for y", None]
+    changed = chain.with_rules({"r"})
+    assert changed.transformers[0] is chain.transformers[0]
+    assert [getattr(each, "rules", None) for each in changed.transformers] == [None, {"r"}, {"r"}]
+    assert Chain().recognise_refusal("x") is None
+
+
+class Informed(BaseTransformer):
+    takes_message_tools = True
+    streams_usage = True
+
+
+def test_a_chain_knows_of_model_and_host_what_a_transformer_knows() -> None:
+    for chain, known in ((Chain([Signing("a"), Informed()]), True), (Chain([Signing("a")]), False), (Chain(), False)):
+        assert chain.takes_message_tools is known
+        assert chain.streams_usage is known
+
+
+def test_the_worst_verdict_of_a_chain_counts() -> None:
+    first, second = BaseExchange({}), BaseExchange({})
+    chain = ChainExchange({}, [first, second])
+    assert chain.verdict == CLEAN
+    second.note("shout", "choices[0]")
+    assert chain.verdict == REPAIRED
+
+
+class Checked(BaseExchange):
+    """An exchange whose calls can be checked."""
+
+    def schema_check(self) -> Callable[[], Verdict] | None:
+        return lambda: REPAIRED
+
+
+def test_the_schema_check_is_that_of_the_exchange_nearest_to_the_client() -> None:
+    assert ChainExchange({}, [BaseExchange({}), BaseExchange({})]).schema_check() is None
+    check = ChainExchange({}, [BaseExchange({}), Checked({}), BaseExchange({})]).schema_check()
+    assert check is not None
+    assert check() == REPAIRED

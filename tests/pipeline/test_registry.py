@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from moongate import ConfigError, KimiTransformer
-from moongate.pipeline.registry import TRANSFORMERS, build_chain
+from moongate import ConfigError
+from moongate.kimi.transformer import KimiTransformer, PlainKimiTransformer
+from moongate.pipeline.registry import PLAIN_TRANSFORMERS, TRANSFORMERS, build_chain
 
 
 def test_a_chain_is_built_from_names_and_options() -> None:
@@ -34,10 +35,17 @@ def test_a_chain_is_built_from_names_and_options() -> None:
         ([[{}]], r"transformer\.use\[0\]: must be"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_path(use: list[Any], message: str) -> None:
+def test_errors_have_a_path(use: list[Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         build_chain(use, model="kimi-k2")
 
 
 def test_the_star_is_one_row() -> None:
     assert list(TRANSFORMERS) == ["Kimi"]
+
+
+def test_the_plain_transformers_have_the_same_names() -> None:
+    assert list(PLAIN_TRANSFORMERS) == list(TRANSFORMERS)
+    (kimi,) = build_chain(["Kimi"], model="kimi-k2", known=PLAIN_TRANSFORMERS).transformers
+    assert isinstance(kimi, PlainKimiTransformer)
+    assert not kimi.fast

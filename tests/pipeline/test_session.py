@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from tests.support.assembly import assemble
 from tests.support.cuts import every_cut
 
-from moongate import BadUpstream, KimiTransformer, Session
-from moongate.chat.contracts import Dialect, Encoder, Exchange
-from moongate.chat.items import Chunk, Done, Failure, Item, Stretch
+from moongate import BadUpstream, KimiTransformer
+from moongate.chat.asked_usage import UsageFilter
+from moongate.chat.contracts import Dialect, Exchange
+from moongate.chat.items import Chunk, Done, Failure, Item
 from moongate.dialects import MESSAGES, RESPONSES
 from moongate.errors import GatewayError
 from moongate.pipeline.base import BaseExchange
+from moongate.pipeline.session import Session
 
 Row = dict[str, Any]
 
@@ -40,7 +42,7 @@ def run(parts: list[bytes], content_type: str = SSE, exchange: Exchange | None =
     return b"".join([*(session.feed(part) for part in parts), session.close()]), session
 
 
-def test_a_whole_stream_leaves_as_it_came() -> None:
+def test_a_complete_stream_leaves_as_it_came() -> None:
     data = TEXT + b": ping\n\n" + TEXT * 40 + END + DONE
     for size in (1, 7, 150, 1000, len(data)):
         out, session = run([data[at : at + size] for at in range(0, len(data), size)])
@@ -89,7 +91,7 @@ def test_what_is_cut_or_malformed_ends_with_an_error(data: bytes) -> None:
         assert run(cuts)[0] == whole
 
 
-def test_an_error_of_the_provider_ends_the_stream_with_its_own_words() -> None:
+def test_an_error_of_the_provider_ends_the_stream_with_its_own_message() -> None:
     error = b'data: {"error":{"message":"busy","code":429}}\n\n'
     out, session = run([TEXT + error + TEXT + DONE])
     assert out == TEXT + error
@@ -142,7 +144,7 @@ def test_a_document_becomes_a_stream() -> None:
         "usage": {"total_tokens": 1},
     }
     out, session = run([json.dumps(body).encode()], "application/json")
-    (choice,) = assemble(out).told()
+    (choice,) = assemble(out).summary()
     assert choice["tool_calls"] == [{"id": "functions.f:0", "name": "f", "arguments": "{}"}]
     assert choice["finish_reason"] == "tool_calls"
     assert session.usage == {"total_tokens": 1}
@@ -167,7 +169,7 @@ class Raising(BaseExchange):
 
 
 class Swallowing(BaseExchange):
-    """Keeps `[DONE]`, and tells something at the end."""
+    """Keeps `[DONE]`, and adds something at the end."""
 
     def feed(self, item: Item) -> Sequence[Item]:
         return () if isinstance(item, Done) else (item,)
@@ -177,7 +179,7 @@ class Swallowing(BaseExchange):
 
 
 class Ending(BaseExchange):
-    """Says `[DONE]` whatever comes."""
+    """Ends with `[DONE]` whatever comes."""
 
     def feed(self, item: Item) -> Sequence[Item]:
         return (item, Done())
@@ -203,7 +205,6 @@ def test_no_exchange_can_make_a_success_of_a_failure() -> None:
 
 
 class Loud:
-    verbatim = False
     failure: GatewayError | None = None
 
     def feed(self, item: Item) -> bytes:
@@ -211,21 +212,14 @@ class Loud:
             return b"FAILED"
         return b"[" + (item.raw if isinstance(item, Chunk) and item.raw else b"") + b"]"
 
-    def plain(self, stretch: Stretch) -> bytes:
-        return b"(" + stretch.text + b")" if stretch.text else b""
-
-    def writer(self, stretch: Stretch) -> Callable[[bytes], bytes] | None:
-        return (lambda text: b"(" + text + b")") if stretch.field == "content" else None
-
     def close(self) -> bytes:
         return b"."
 
 
-def test_an_encoder_writes_items_and_stretches_and_is_closed_once() -> None:
+def test_an_encoder_writes_items_and_is_closed_once() -> None:
     session = Session(kimi(), SSE, Loud())
     assert session.feed(TEXT + TEXT) == b"[" + TEXT + b"][" + TEXT + b"]"
-    assert session.feed(TEXT + TEXT) == b"(aa)"
-    assert session.feed(TEXT + END) == b"(a)[" + END + b"]"
+    assert session.feed(TEXT + END) == b"[" + TEXT + b"][" + END + b"]"
     assert session.feed(DONE) == b"[]."
     assert session.close() == b""
     failed = Session(kimi(), SSE, Loud())
@@ -246,146 +240,26 @@ def test_an_encoder_that_breaks_ends_the_stream_as_a_failure() -> None:
     assert session.feed(DONE) == session.close() == b""
 
 
-def test_an_encoder_that_breaks_at_a_stretch_ends_the_stream_as_a_failure() -> None:
-    class Brittle(Loud):
-        def plain(self, stretch: Stretch) -> bytes:
-            self.failure = BadUpstream("too much at once")
-            return b"BROKEN"
-
-    for data in (TEXT + TEXT, TEXT + TEXT[:9]):  # a read that is a stretch, one that begins with a stretch
-        session = Session(kimi(), SSE, Brittle())
-        session.feed(TEXT + TEXT)
-        assert session.feed(data) == b"BROKEN."
-        assert session.finished
-        assert session.groove is None
-        assert "too much" in str(session.failure)
-        assert session.feed(DONE) == session.close() == b""
-
-
-def test_a_stretch_that_may_not_pass_is_read_chunk_by_chunk() -> None:
-    exchange = kimi({"manualToolParsing": True})
-    session = Session(exchange, SSE)
-    session.feed(TEXT + TEXT)
-    held = event({"content": "b<"})
-    assert assemble(session.feed(TEXT + held), whole=False).told()[0]["content"] == "ab"
-    out = session.feed(held + event({"content": "c"}))
-    assert assemble(out, whole=False).told()[0]["content"] == "<b<c"
-    assert session.feed(event({"content": "<"})) == b""
-    out = session.feed(event({"content": "d<think>e"}) + END + DONE)
-    assert assemble(out).told()[0]["content"] == "<de"
-
-
-def test_a_text_chunk_may_become_several() -> None:
-    request = {**REQUEST, "tools": [{"type": "function", "function": {"name": "f"}}]}
-    exchange = KimiTransformer.from_config({"manualToolParsing": True}, model="kimi-k2").begin(request)
-    session = Session(exchange, SSE)
-    session.feed(TEXT + TEXT)
-    marked = "b<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{}<|tool_call_end|>"
-    (choice,) = assemble(session.feed(event({"content": marked})), whole=False).told()
-    assert choice["content"] == "b"
-    assert choice["tool_calls"] == [{"id": "functions.f:0", "name": "f", "arguments": "{}"}]
-
-
-# Grooves
-
-
-class Looking(BaseExchange):
-    def plain(self, stretch: Stretch) -> bool:
-        return stretch.text == b"a"
-
-
-def grooved(exchange: Exchange, encoder: Encoder | None = None) -> Session:
-    session = Session(exchange, SSE, encoder)
-    assert session.feed(TEXT)
-    return session
-
-
-@pytest.mark.parametrize("by_stretch", [False, True])
-def test_a_chunk_of_text_leaves_a_groove_and_so_does_a_stretch_that_was_plain(by_stretch: bool) -> None:
-    session = grooved(kimi())
-    if by_stretch:
-        session.groove = None
-        session.feed(TEXT)
-    groove = session.groove
-    assert groove is not None
-    assert groove.prefix + b"a" + groove.suffix == TEXT
-    assert groove.write is None
-    assert session.feed(TEXT + TEXT) == TEXT + TEXT
-    assert session.groove is groove
-
-
-def test_a_groove_writes_as_its_encoder_does() -> None:
-    session = grooved(kimi(), Loud())
-    assert session.groove is not None
-    assert session.groove.write is not None
-    assert session.groove.write(b"b") == b"(b)"
-
-
-@pytest.mark.parametrize("other", [TEXT[:9], b": hi\n\n", END, DONE, TEXT.replace(b'"a"', b'"<"')])
-def test_anything_else_ends_the_groove(other: bytes) -> None:
-    session = grooved(kimi())
-    session.feed(other)
-    assert session.groove is None
-
-
-def test_no_groove_without_text_or_for_those_who_want_to_see_it() -> None:
-    assert grooved(BaseExchange({})).groove is not None
-    assert grooved(Looking({})).groove is None
-    reasoning = Session(kimi(), SSE, Loud())
-    for _ in range(4):
-        reasoning.feed(TEXT.replace(b"content", b"reasoning"))
-    assert reasoning.groove is None
-    empty = Session(kimi(), SSE)
-    empty.feed(TEXT.replace(b'"a"', b'""'))
-    assert empty.groove is None
-    empty.feed(TEXT)
-    empty.groove = None
-    empty.feed(TEXT.replace(b'"a"', b'""'))
-    assert empty.groove is None
-    half = Session(kimi(), SSE)
-    half.feed(TEXT + TEXT[:9])
-    assert half.groove is None
-    silent = Session(kimi({"manualToolParsing": True}), SSE)
-    silent.feed(TEXT.replace(b'"a"', b'"<|im_end|>"'))
-    assert silent.groove is None
-
-
-@pytest.mark.parametrize("encoder", [None, Loud()])
-def test_what_runs_in_the_groove_leaves_as_it_would_without_it(encoder: Encoder | None) -> None:
-    texts = [TEXT.replace(b'"a"', b'"%b"' % text) for text in (b"b", b"", b"c\\n", "é".encode(), b"<", b"d", b"e")]
-    short, long = grooved(kimi(), encoder), grooved(kimi(), encoder)
-    for text in texts:
-        long.groove = None
-        assert short.feed(text) == long.feed(text)
-    assert short.feed(texts[0] + texts[1]) == long.feed(texts[0] + texts[1])
-    assert short.feed(END + DONE) == long.feed(END + DONE)
-    assert short.feed(texts[0]) == b""
-
-
-def test_what_was_too_much_in_the_groove_ends_as_a_failure() -> None:
-    class Brittle(Loud):
-        def writer(self, stretch: Stretch) -> Callable[[bytes], bytes]:
-            def write(text: bytes) -> bytes:
-                self.failure = BadUpstream("too much in all")
-                return b"BROKEN"
-
-            return write
-
-    for by_hand in (False, True):
-        session = grooved(kimi(), Brittle())
-        assert session.groove is not None
-        assert session.groove.write is not None
-        if by_hand:  # as a lane does
-            assert session.groove.write(b"b") == b"BROKEN"
-            assert session.close() == b"."
-        else:
-            assert session.feed(TEXT) == b"BROKEN."
-        assert session.finished
-        assert "too much" in str(session.failure)
-
-
 @pytest.mark.parametrize("front", [MESSAGES, RESPONSES])
 def test_an_answer_is_known_by_its_id_though_its_first_chunk_was_all_markup(front: Dialect) -> None:
     session = Session(kimi({"preset": "agent"}), SSE, front.encoder({"model": "m", "input": ""}))
     assert session.feed(event({"content": "<|im_end|>"})) == b""
     assert b'_c"' in session.feed(TEXT)
+
+
+USAGE: Row = {"prompt_tokens": 1, "completion_tokens": 2}
+
+
+@pytest.mark.parametrize("end", [END, b""], ids=["finished", "without a finish"])
+def test_usage_that_the_client_has_not_asked_for_is_known_and_taken_out(end: bytes) -> None:
+    usage_chunk = b"data: " + json.dumps({"id": "c", "choices": [], "usage": USAGE}).encode() + b"\n\n"
+    asked, hidden = Session(kimi(), SSE), Session(kimi(), SSE)
+    hidden.usage_filter = UsageFilter()
+    data = TEXT + end + usage_chunk + DONE
+    with_usage, without = asked.feed(data), hidden.feed(data)
+    assert b"prompt_tokens" in with_usage
+    assert b"usage" not in without
+    assert asked.usage == hidden.usage == USAGE
+    assert assemble(without).choices == assemble(with_usage).choices
+    if end:
+        assert without == TEXT + END + DONE

@@ -1,4 +1,4 @@
-"""Answers of every kind: what a model may say, and how a host may stream it."""
+"""Hypothesis strategies for answers: what a model may write, and how a host may stream it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from hypothesis import settings
 from hypothesis import strategies as st
+from tests.properties.marked_texts import ARGUMENTS, MARKED_TEXTS, NAMES
 
 from moongate import KimiTransformer, Session
 
@@ -26,8 +27,7 @@ def tool(name: str, *keys: str) -> Row:
     return {"type": "function", "function": {"name": name, "parameters": parameters}}
 
 
-TOOLS = [tool("bash", "command"), tool("read_file", "path", "lines"), tool("get-time"), tool("a.b:c", "x")]
-NAMES = [each["function"]["name"] for each in TOOLS]
+TOOLS = [tool(name, *keys) for name, keys in zip(NAMES, (["command"], ["path", "lines"], [], ["x"]), strict=True)]
 REQUEST: Row = {
     "model": "m",
     "messages": [{"role": "user", "content": "Go."}],
@@ -36,130 +36,10 @@ REQUEST: Row = {
     "stream": True,
 }
 
-# To draw takes most of the time, so what is drawn is whole words, calls and sections, made beforehand.
-words = st.sampled_from(
-    [
-        *(
-            "a",
-            "b c",
-            "XYZ",
-            " ",
-            "\n",
-            "\t",
-            " \n ",
-            "0",
-            "12.5",
-            "_",
-            "é",
-            "漢字",
-            "😀",
-            "x\u2028y",
-            "x\u0085y",
-            "\\",
-            '"',
-        ),
-        *(
-            '{"a":',
-            "}",
-            "[1]",
-            ":",
-            "/",
-            "\\n",
-            '\\"',
-            "The end.",
-            "if a < b:",
-            "a|b",
-            "data: x\n\n",
-            "null",
-            "\x7f",
-            "ﬁ",
-        ),
-    ]
-)
-OBJECTS: list[Row] = [
-    {},
-    {"command": "ls"},
-    {"command": 'echo "hi"\n', "x": 1.5},
-    {"path": "é漢😀", "lines": None},
-    {"x": ["a", {"b": "<|tool_call_end|>"}]},
-    {"x": "</think> <|im_end|> \\", "path": "\u2028"},
-]
-ARGUMENTS = [json.dumps(each, ensure_ascii=False) for each in OBJECTS]
-
-K2_MARKERS = [
-    "<|tool_calls_section_begin|>",
-    "<|tool_calls_section_end|>",
-    "<|tool_call_section_begin|>",
-    "<|tool_call_begin|>",
-    "<|tool_call_end|>",
-    "<|tool_call_argument_begin|>",
-    "<think>",
-    "</think>",
-    "<|im_end|>",
-]
-K3_MARKERS = [
-    "<|open|>",
-    "<|close|>",
-    "<|sep|>",
-    "<|end_of_msg|>",
-    "<|open|>think<|sep|>",
-    "<|close|>think<|sep|>",
-    "<|open|>response<|sep|>",
-    "<|close|>response<|sep|>",
-    "<|open|>tools<|sep|>",
-    "<|close|>tools<|sep|>",
-    '<|open|>call tool="bash" index="1"<|sep|>',
-    "<|close|>call<|sep|>",
-    '<|open|>argument key="command" type="string"<|sep|>',
-    "<|close|>argument<|sep|>",
-]
-SCRAPS = ["<", "<|", "|>", "<|tool_", "<|op", "functions.bash:0", "<th", "12", "call_1"]
-
-
-def k2_call(header: str, arguments: str, blank: str, end: str) -> str:
-    return f"<|tool_call_begin|>{header}<|tool_call_argument_begin|>{blank}{arguments}{blank}{end}"
-
-
-def k2_sections() -> list[str]:
-    """Sections that a model would write."""
-    headers = [f"functions.{name}:{at}" for at, name in enumerate([*NAMES, "unheard"])]
-    headers += ["bash:4", " functions.bash:9\n", "read_file", "functions_bash_2", "3", "call_0a"]
-    blanks, ends = ["", " ", "\n"], ["<|tool_call_end|>", "<|tool_call_end|>\n", ""]
-    made = [
-        k2_call(header, ARGUMENTS[at % len(ARGUMENTS)], blanks[at % 3], ends[at % 5 // 2])
-        for at, header in enumerate(headers)
-    ]
-    pairs = [one + other for one, other in zip(made, made[3:], strict=False)]
-    return [f"<|tool_calls_section_begin|>{each}<|tool_calls_section_end|>" for each in ["", *made, *pairs]]
-
-
-def k3_call(name: str, arguments: Row, at: int) -> str:
-    parts = [f'<|open|>call tool="{name}" index="{at}"<|sep|>']
-    for key, value in arguments.items():
-        kind = "string" if isinstance(value, str) else "json"
-        body = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        parts.append(f'<|open|>argument key="{key}" type="{kind}"<|sep|>{body}<|close|>argument<|sep|>')
-    return "".join([*parts, "<|close|>call<|sep|>"])
-
-
-def k3_sections() -> list[str]:
-    made = [k3_call(NAMES[at % len(NAMES)], arguments, at) for at, arguments in enumerate(OBJECTS)]
-    pairs = [one + other for one, other in zip(made, made[2:], strict=False)]
-    return [f"<|open|>tools<|sep|>{each}<|close|>tools<|sep|>" for each in ["", *made, *pairs]]
-
-
-def _soups(markers: list[str], sections: list[str]) -> st.SearchStrategy[str]:
-    parts = st.one_of(words, st.sampled_from(markers), st.sampled_from(SCRAPS), st.sampled_from(sections))
-    return st.lists(parts, max_size=6).map("".join)
-
-
-# Texts with markers in any order, well-formed or not.
-SOUPS = {"k2": _soups(K2_MARKERS, k2_sections()), "k3": _soups(K3_MARKERS, k3_sections())}
-
 
 @dataclass(frozen=True)
 class Message:
-    """What one choice says."""
+    """The content of one choice."""
 
     reasoning: str
     content: str
@@ -193,41 +73,52 @@ CALLS: list[Row] = [
 ]
 calls = st.sampled_from(CALLS)
 reasons = st.sampled_from(["stop", "tool_calls", "length", "content_filter", "end_turn"])
+native = st.lists(calls, max_size=2).map(tuple)
+
+
+def across_fields(text: str, at: int, made: tuple[Row, ...], reason: str) -> Message:
+    """A text that begins in the reasoning field and goes on in content, at any character (section 5.1)."""
+    return Message(text[: at % (len(text) + 1)], text[at % (len(text) + 1) :], made, reason)
+
+
 MESSAGES = {
-    family: st.builds(Message, soup, soup, st.lists(calls, max_size=2).map(tuple), reasons)
-    for family, soup in SOUPS.items()
+    family: st.one_of(
+        st.builds(Message, text, text, native, reasons),
+        st.builds(across_fields, text, st.integers(0, 2000), native, reasons),
+    )
+    for family, text in MARKED_TEXTS.items()
 }
 
-# Where texts and bytes are cut is left to chance: there is nothing to learn from a simpler cut.
-chances = st.integers(0, 2**32).map(Random)
+# The positions at which texts and bytes are split are random, not drawn: shrinking them would show nothing.
+rngs = st.integers(0, 2**32).map(Random)
 
 
-def cut_up(text: str, chance: Random, most: int = 5) -> list[str]:
-    """The text in pieces, none of them empty."""
-    cuts = sorted(chance.randint(0, len(text)) for _ in range(chance.randint(0, most)))
+def cut_up(text: str, rng: Random, most: int = 5) -> list[str]:
+    """The text split into pieces that are not empty."""
+    cuts = sorted(rng.randint(0, len(text)) for _ in range(rng.randint(0, most)))
     return [piece for piece in (text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)) if piece]
 
 
-def byte_cuts(data: bytes, chance: Random) -> list[bytes]:
-    """The bytes in pieces: a few, or very many."""
-    if chance.random() < 0.2:
-        size = chance.randint(1, 7)
+def byte_cuts(data: bytes, rng: Random) -> list[bytes]:
+    """The bytes split into a few pieces, or into very many."""
+    if rng.random() < 0.2:
+        size = rng.randint(1, 7)
         return [data[at : at + size] for at in range(0, len(data), size)]
-    cuts = sorted(chance.randint(0, len(data)) for _ in range(chance.randint(0, 10)))
+    cuts = sorted(rng.randint(0, len(data)) for _ in range(rng.randint(0, 10)))
     return [data[a:b] for a, b in zip([0, *cuts], [*cuts, len(data)], strict=True)]
 
 
-def deltas(message: Message, chance: Random) -> list[Row]:
-    """The deltas that tell a message: native calls first, then the texts, as the rules of whole answers have it."""
-    told: list[Row] = [{"role": "assistant"}]
+def deltas(message: Message, rng: Random) -> list[Row]:
+    """The deltas of a message: native calls first, then the texts, as in the rules for non-streamed answers."""
+    sent: list[Row] = [{"role": "assistant"}]
     for at, call in enumerate(message.calls):
         function = call["function"]
-        told.append({"tool_calls": [{"index": at, **call, "function": {**function, "arguments": ""}}]})
-        for piece in cut_up(function["arguments"], chance):
-            told.append({"tool_calls": [{"index": at, "function": {"arguments": piece}}]})
-    told += [{"reasoning_content": piece} for piece in cut_up(message.reasoning, chance)]
-    told += [{"content": piece} for piece in cut_up(message.content, chance)]
-    return told
+        sent.append({"tool_calls": [{"index": at, **call, "function": {**function, "arguments": ""}}]})
+        for piece in cut_up(function["arguments"], rng):
+            sent.append({"tool_calls": [{"index": at, "function": {"arguments": piece}}]})
+    sent += [{"reasoning_content": piece} for piece in cut_up(message.reasoning, rng)]
+    sent += [{"content": piece} for piece in cut_up(message.content, rng)]
+    return sent
 
 
 def chunk(delta: Row, reason: str | None = None, index: int = 0) -> Row:
@@ -243,9 +134,9 @@ def sse(chunks: list[Row]) -> bytes:
     return b"".join([*map(event_of, chunks), b"data: [DONE]\n\n"])
 
 
-def stream_of(message: Message, chance: Random) -> bytes:
-    """The bytes of a stream that tells a message."""
-    return sse([*(chunk(delta) for delta in deltas(message, chance)), chunk({}, message.reason)])
+def stream_of(message: Message, rng: Random) -> bytes:
+    """The bytes of a stream with the content of a message."""
+    return sse([*(chunk(delta) for delta in deltas(message, rng)), chunk({}, message.reason)])
 
 
 def transformer(family: str, options: Row | None = None) -> KimiTransformer:
@@ -257,8 +148,8 @@ def run(kimi: KimiTransformer, parts: list[bytes], content_type: str = "text/eve
     return b"".join([*(session.feed(part) for part in parts), session.close()])
 
 
-def told_of(reply: Row) -> list[Row]:
-    """A whole answer in the form in which streams are put together."""
+def summary_of(reply: Row) -> list[Row]:
+    """A completion in the form of `AssembledStream.summary`."""
     return [
         {
             "index": choice["index"],

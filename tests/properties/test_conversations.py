@@ -1,4 +1,4 @@
-"""Section 12, what must hold for every conversation: ids, pairs, growth."""
+"""Section 12 of the specification, the properties of every conversation: ids, pairs, growth."""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ families = pytest.mark.parametrize("family", ["k2", "k3"])
 @st.composite
 def histories(draw: st.DrawFn) -> list[Row]:
     """Conversations in which every call has its result, under ids of any kind."""
-    said: list[Row] = [{"role": "user", "content": "Go."}]
+    history: list[Row] = [{"role": "user", "content": "Go."}]
     for _ in range(draw(st.integers(0, 4))):
         made = draw(st.lists(calls, min_size=1, max_size=3))
         made = [{**call, "function": {**call["function"], "arguments": "{}"}} for call in made]
-        said.append({"role": "assistant", "content": None, "tool_calls": made})
-        said += [
+        history.append({"role": "assistant", "content": None, "tool_calls": made})
+        history += [
             {"role": "tool", "tool_call_id": call["id"] or "?", "content": f"r{at}"} for at, call in enumerate(made)
         ]
         if draw(st.booleans()):
-            said.append({"role": "assistant", "content": "Done."})
-            said.append({"role": "user", "content": "More."})
-    return said
+            history.append({"role": "assistant", "content": "Done."})
+            history.append({"role": "user", "content": "More."})
+    return history
 
 
-def ids_of(said: list[Row]) -> list[str]:
-    return [call["id"] for message in said for call in message.get("tool_calls") or ()]
+def ids_of(history: list[Row]) -> list[str]:
+    return [call["id"] for message in history for call in message.get("tool_calls") or ()]
 
 
 @families
 @thorough
 @given(data=st.data())
 def test_ids_are_unique_and_results_point_at_their_calls(family: str, data: st.DataObject) -> None:
-    said = data.draw(histories())
-    before = copy.deepcopy(said)
-    sent = transformer(family).begin({"messages": said, "tools": TOOLS}).request["messages"]
-    assert said == before
+    history = data.draw(histories())
+    before = copy.deepcopy(history)
+    sent = transformer(family).begin({"messages": history, "tools": TOOLS}).request["messages"]
+    assert history == before
     made = ids_of(sent)
     assert len(set(made)) == len(made)
     waiting: list[str] = []
@@ -61,12 +61,12 @@ def test_ids_are_unique_and_results_point_at_their_calls(family: str, data: st.D
 @thorough
 @given(data=st.data())
 def test_growth_changes_no_old_message(family: str, data: st.DataObject) -> None:
-    said = data.draw(histories())
-    turns = [at for at, message in enumerate(said) if message["role"] == "user"]
-    end = data.draw(st.sampled_from(turns)) + 1
+    history = data.draw(histories())
+    user_positions = [at for at, message in enumerate(history) if message["role"] == "user"]
+    end = data.draw(st.sampled_from(user_positions)) + 1
     kimi = transformer(family)
-    short = kimi.begin({"messages": said[:end], "tools": TOOLS}).request["messages"]
-    long = kimi.begin({"messages": said, "tools": TOOLS}).request["messages"]
+    short = kimi.begin({"messages": history[:end], "tools": TOOLS}).request["messages"]
+    long = kimi.begin({"messages": history, "tools": TOOLS}).request["messages"]
     assert long[: len(short)] == short
 
 
@@ -75,16 +75,16 @@ def test_growth_changes_no_old_message(family: str, data: st.DataObject) -> None
 @given(data=st.data())
 def test_an_answer_goes_on_from_its_history(family: str, data: st.DataObject) -> None:
     """Ids of an answer are new, and stay as they are when the answer has become history."""
-    said = data.draw(histories())
+    history = data.draw(histories())
     kimi = transformer(family, data.draw(st.sampled_from([{}, {"manualToolParsing": True}])))
-    exchange = kimi.begin({"messages": said, "tools": TOOLS})
+    exchange = kimi.begin({"messages": history, "tools": TOOLS})
     answer = exchange.reply({"choices": [data.draw(MESSAGES[family]).whole()]})["choices"][0]["message"]
     old, new = ids_of(exchange.request["messages"]), ids_of([answer])
     assert len({*old, *new}) == len(old) + len(new)
     if not new:
         return
     results = [{"role": "tool", "tool_call_id": each, "content": "ok"} for each in new]
-    again = kimi.begin({"messages": [*said, answer, *results], "tools": TOOLS}).request["messages"]
+    again = kimi.begin({"messages": [*history, answer, *results], "tools": TOOLS}).request["messages"]
     assert ids_of(again) == [*old, *new]
 
 

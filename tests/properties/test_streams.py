@@ -1,4 +1,4 @@
-"""Section 12, what must hold for every streamed answer."""
+"""Section 12 of the specification, the properties of every streamed answer."""
 
 from __future__ import annotations
 
@@ -14,21 +14,20 @@ from tests.properties.answers import (
     MESSAGES,
     PARSING,
     REQUEST,
-    SOUPS,
     Message,
     byte_cuts,
-    chances,
     chunk,
     cut_up,
     event_of,
+    rngs,
     run,
     sse,
     stream_of,
+    summary_of,
     thorough,
-    told_of,
     transformer,
-    words,
 )
+from tests.properties.marked_texts import MARKED_TEXTS, words
 from tests.support.assembly import assemble
 
 from moongate import Session
@@ -48,67 +47,67 @@ families = pytest.mark.parametrize("family", ["k2", "k3"])
 
 @families
 @thorough
-@given(data=st.data(), chance=chances)
-def test_cut(family: str, data: st.DataObject, chance: Random) -> None:
-    """Any split of the bytes gives the same bytes."""
-    stream = stream_of(data.draw(MESSAGES[family]), chance)
+@given(data=st.data(), rng=rngs)
+def test_cut(family: str, data: st.DataObject, rng: Random) -> None:
+    """The output does not depend on how the input is split."""
+    stream = stream_of(data.draw(MESSAGES[family]), rng)
     kimi = transformer(family, data.draw(options))
-    assert run(kimi, byte_cuts(stream, chance)) == run(kimi, [stream])
+    assert run(kimi, byte_cuts(stream, rng)) == run(kimi, [stream])
 
 
 @families
 @thorough
-@given(data=st.data(), chance=chances)
-def test_parity(family: str, data: st.DataObject, chance: Random) -> None:
-    """The stream put together equals the whole answer."""
+@given(data=st.data(), rng=rngs)
+def test_parity(family: str, data: st.DataObject, rng: Random) -> None:
+    """The assembled stream equals the non-streamed answer."""
     message = data.draw(MESSAGES[family])
     kimi = transformer(family, data.draw(st.sampled_from([OPTIONS[0], OPTIONS[1], OPTIONS[4]])))
     whole = kimi.begin(REQUEST).reply({"choices": [message.whole()]})
-    assert assemble(run(kimi, [stream_of(message, chance)])).told() == told_of(whole)
+    assert assemble(run(kimi, [stream_of(message, rng)])).summary() == summary_of(whole)
 
 
 @families
 @thorough
-@given(data=st.data(), chance=chances)
-def test_as_is_with_the_rules_off(family: str, data: st.DataObject, chance: Random) -> None:
+@given(data=st.data(), rng=rngs)
+def test_as_is_with_the_rules_off(family: str, data: st.DataObject, rng: Random) -> None:
     """Every well-formed stream leaves byte for byte, whatever its spelling."""
-    stream = stream_of(data.draw(MESSAGES[family]), chance).decode()
-    end = chance.choice(["\n", "\r\n", "\r"])
-    comment = chance.choice(["", ": ping\n\n", "\n", "id: 7\n", ":\nretry: 3\n"])
+    stream = stream_of(data.draw(MESSAGES[family]), rng).decode()
+    end = rng.choice(["\n", "\r\n", "\r"])
+    comment = rng.choice(["", ": ping\n\n", "\n", "id: 7\n", ":\nretry: 3\n"])
     spelt = stream.replace("data: {", f"{comment}data: {{").replace('"delta":', '"delta" : ').replace("\n", end)
     raw = spelt.encode()
-    assert run(transformer(family, ALL_OFF), byte_cuts(raw, chance)) == raw
+    assert run(transformer(family, ALL_OFF), byte_cuts(raw, rng)) == raw
 
 
 @families
 @thorough
-@given(data=st.data(), chance=chances)
-def test_as_is_where_no_rule_is_broken(family: str, data: st.DataObject, chance: Random) -> None:
+@given(data=st.data(), rng=rngs)
+def test_as_is_where_no_rule_is_broken(family: str, data: st.DataObject, rng: Random) -> None:
     """With everything on, an answer that breaks no rule leaves byte for byte."""
     text = st.lists(words.filter(lambda each: "<" not in each), min_size=1, max_size=4).map("".join)
     prefix = "functions." if family == "k2" else "any."
     native = tuple(
         {"id": f"{prefix}bash:{at}", "type": "function", "function": {"name": "bash", "arguments": '{"command": "ls"}'}}
-        for at in range(chance.randint(0, 2))
+        for at in range(rng.randint(0, 2))
     )
-    reason = "tool_calls" if native else chance.choice(["stop", "length", "odd"])
-    stream = stream_of(Message(data.draw(text), data.draw(text), native, reason), chance)
+    reason = "tool_calls" if native else rng.choice(["stop", "length", "odd"])
+    stream = stream_of(Message(data.draw(text), data.draw(text), native, reason), rng)
     exchange = transformer(family, data.draw(st.sampled_from(OPTIONS[:3]))).begin(REQUEST)
     session = Session(exchange, "text/event-stream")
-    assert b"".join([*map(session.feed, byte_cuts(stream, chance)), session.close()]) == stream
+    assert b"".join([*map(session.feed, byte_cuts(stream, rng)), session.close()]) == stream
     assert not exchange.notes
 
 
 @families
 @thorough
-@given(data=st.data(), chance=chances)
-def test_two_interleaved_requests_equal_two_lone_ones(family: str, data: st.DataObject, chance: Random) -> None:
+@given(data=st.data(), rng=rngs)
+def test_two_interleaved_requests_equal_two_lone_ones(family: str, data: st.DataObject, rng: Random) -> None:
     kimi = transformer(family, data.draw(options))
-    both = [byte_cuts(stream_of(data.draw(MESSAGES[family]), chance), chance) for _ in range(2)]
+    both = [byte_cuts(stream_of(data.draw(MESSAGES[family]), rng), rng) for _ in range(2)]
     sessions = [Session(kimi.begin(REQUEST), "text/event-stream") for _ in both]
     outs = [b"", b""]
     turns = [0] * len(both[0]) + [1] * len(both[1])
-    chance.shuffle(turns)
+    rng.shuffle(turns)
     waiting = [iter(parts) for parts in both]
     for turn in turns:
         outs[turn] += sessions[turn].feed(next(waiting[turn]))
@@ -118,22 +117,22 @@ def test_two_interleaved_requests_equal_two_lone_ones(family: str, data: st.Data
 
 @families
 @thorough
-@given(data=st.data(), chance=chances)
-def test_choices_do_not_touch_each_other(family: str, data: st.DataObject, chance: Random) -> None:
+@given(data=st.data(), rng=rngs)
+def test_choices_do_not_touch_each_other(family: str, data: st.DataObject, rng: Random) -> None:
     """Several choices in one stream equal the same choices, each alone."""
     kimi = transformer(family, PARSING)
     alone = []
-    lanes: list[list[dict[str, Any]]] = []
+    streams: list[list[dict[str, Any]]] = []
     for index in range(2):
-        stream = stream_of(data.draw(MESSAGES[family]), chance)
-        alone.append({**assemble(run(kimi, [stream])).told()[0], "index": index})
+        stream = stream_of(data.draw(MESSAGES[family]), rng)
+        alone.append({**assemble(run(kimi, [stream])).summary()[0], "index": index})
         events = [json.loads(line[6:]) for line in stream.decode().split("\n\n") if line.startswith("data: {")]
-        lanes.append([{**e, "choices": [{**e["choices"][0], "index": index}]} for e in events])
-    order = [0] * len(lanes[0]) + [1] * len(lanes[1])
-    chance.shuffle(order)
-    waiting = [iter(lane) for lane in lanes]
+        streams.append([{**e, "choices": [{**e["choices"][0], "index": index}]} for e in events])
+    order = [0] * len(streams[0]) + [1] * len(streams[1])
+    rng.shuffle(order)
+    waiting = [iter(each) for each in streams]
     mixed = sse([next(waiting[index]) for index in order])
-    assert assemble(run(kimi, byte_cuts(mixed, chance))).told() == alone
+    assert assemble(run(kimi, byte_cuts(mixed, rng))).summary() == alone
 
 
 LONGEST = {"k2": len("<|tool_call_argument_begin|>"), "k3": len("<|end_of_msg|>")}
@@ -141,19 +140,19 @@ LONGEST = {"k2": len("<|tool_call_argument_begin|>"), "k3": len("<|end_of_msg|>"
 
 @families
 @thorough
-@given(data=st.data(), chance=chances)
-def test_hold_back_is_bounded(family: str, data: st.DataObject, chance: Random) -> None:
+@given(data=st.data(), rng=rngs)
+def test_hold_back_is_bounded(family: str, data: st.DataObject, rng: Random) -> None:
     """Outside calls at most the longest marker minus one character waits, and only what may become a marker."""
     parts = st.one_of(words, st.sampled_from(["<", "<|", "<th", "<|tool_calls_section", "<|op", "|"]))
     text = data.draw(st.lists(parts, max_size=6).map("".join))
     session = Session(transformer(family, PARSING).begin(REQUEST), "text/event-stream")
     session.feed(event_of(chunk({"role": "assistant"})))
     fed = left = ""
-    for piece in cut_up(text, chance, most=9):
+    for piece in cut_up(text, rng, most=9):
         fed += piece
         out = session.feed(event_of(chunk({"content": piece}))).decode()
-        told = [json.loads(each[6:])["choices"][0]["delta"] for each in out.split("\n\n") if each]
-        left += "".join(delta.get("content") or "" for delta in told)
+        sent = [json.loads(each[6:])["choices"][0]["delta"] for each in out.split("\n\n") if each]
+        left += "".join(delta.get("content") or "" for delta in sent)
         assert fed.startswith(left)
         waiting = fed[len(left) :]
         assert len(waiting) < LONGEST[family]
@@ -174,9 +173,9 @@ def test_once(family: str, data: st.DataObject) -> None:
 @thorough
 @given(data=st.data())
 def test_no_loss(family: str, data: st.DataObject) -> None:
-    """What a model says is still there: as text, as reasoning, in a name, an id or in arguments."""
-    said = [f"word{at}w" for at in range(4)]
-    content = "".join(data.draw(SOUPS[family]).replace('"', "").replace("\\", "") + word for word in said)
+    """Nothing that the model writes is lost: it is text, reasoning, a name, an id or arguments."""
+    expected = [f"word{at}w" for at in range(4)]
+    content = "".join(data.draw(MARKED_TEXTS[family]).replace('"', "").replace("\\", "") + word for word in expected)
     answer = transformer(family, PARSING).begin(REQUEST).reply({"choices": [Message("", content, (), "stop").whole()]})
     left = json.dumps(answer, ensure_ascii=False)
-    assert [word for word in said if word not in left] == []
+    assert [word for word in expected if word not in left] == []

@@ -3,8 +3,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.support.json_schema import misfit
 
-from moongate.sim.arguments import arguments_for
+from moongate.sim.arguments import MAX_ITEMS, arguments_for, instance_of
 
 
 def obj(required: list[str] | None = None, **properties: Any) -> dict[str, Any]:
@@ -56,3 +57,65 @@ def test_awkward_text_goes_into_the_first_string() -> None:
     schema = obj(["n", "s"], n={"type": "integer"}, s={"type": "string"})
     assert arguments_for(schema, 2, awkward='"{n}\n') == {"n": 2, "s": '"2\n'}
     assert arguments_for(obj(n={"type": "integer"}), 2, awkward="x") == {"n": 2}
+
+
+NODE = {
+    "type": "object",
+    "properties": {"label": {"type": "string"}, "next": {"$ref": "#/$defs/n"}},
+    "required": ["label"],
+}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#/$defs/n", "$defs": {"n": NODE}},
+        {"type": "object", "properties": {"next": {"$ref": "#"}}},
+        {"type": "array", "items": {"$ref": "#"}},
+        {
+            "type": "object",
+            "properties": {"left": {"anyOf": [{"$ref": "#"}, {"type": "null"}]}},
+            "required": ["left"],
+        },
+        {
+            "type": "object",
+            "properties": {"left": {"anyOf": [{"$ref": "#"}, {"type": "array", "items": {"$ref": "#"}}]}},
+            "required": ["left"],
+        },
+        {"type": "object", "properties": {"a": {"type": ["object", "null"], "properties": {"b": {"$ref": "#"}}}}},
+        {"anyOf": [{"type": "null"}]},
+        {
+            "type": "object",
+            "properties": {"left": {"anyOf": [{"anyOf": [{"$ref": "#"}]}, {"type": "string"}, {"type": "null"}]}},
+            "required": ["left"],
+        },
+        {
+            "type": "object",
+            "properties": {
+                "left": {"anyOf": [{"type": "array", "items": {"$ref": "#"}, "minItems": 1}, {"enum": [1]}]}
+            },
+            "required": ["left"],
+        },
+        {"oneOf": [{"type": "integer", "minimum": 100}, {"type": "string"}]},
+        {
+            "allOf": [
+                {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]},
+                {"required": ["a"]},
+            ]
+        },
+        {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}], "minItems": 1},
+        {"type": "array", "items": {"type": "integer"}, "minItems": 3, "uniqueItems": True},
+        {"type": "array", "items": {"type": "integer"}, "maxItems": 0},
+        {"type": "object", "properties": {"a~b/c": {"type": "integer"}}, "required": ["a~b/c"]},
+    ],
+)
+def test_instances_fit_their_schemas(schema: dict[str, Any]) -> None:
+    assert misfit(schema, instance_of(schema, 3)) is None
+
+
+def test_instances_are_bounded() -> None:
+    assert len(arguments_for(obj(a={"type": "array", "minItems": 10**9}), 0)["a"]) == MAX_ITEMS
+    wide: dict[str, Any] = {"type": "string"}
+    for _ in range(20):
+        wide = obj(["a", "b", "c"], a=wide, b=wide, c=wide)
+    assert len(str(arguments_for(wide, 0))) < 2_000_000

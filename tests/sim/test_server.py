@@ -20,18 +20,18 @@ def post(model: str, *, stream: bool = False, close: bool = True) -> bytes:
     return head.encode() + body
 
 
-def with_server(talk: Callable[[SimServer], Awaitable[None]]) -> None:
+def with_server(client: Callable[[SimServer], Awaitable[None]]) -> None:
     async def run() -> None:
         server = await start()
         try:
-            await asyncio.wait_for(talk(server), 20)
+            await asyncio.wait_for(client(server), 20)
         finally:
             await server.stop()
 
     asyncio.run(run())
 
 
-async def exchanged(server: SimServer, data: bytes) -> bytes:
+async def roundtrip(server: SimServer, data: bytes) -> bytes:
     reader, writer = await asyncio.open_connection(server.host, server.port)
     writer.write(data)
     answer = await reader.read()
@@ -40,37 +40,37 @@ async def exchanged(server: SimServer, data: bytes) -> bytes:
 
 
 def test_one_connection_serves_several_requests() -> None:
-    async def talk(server: SimServer) -> None:
-        answer = await exchanged(server, post("kimi-k2-sim", close=False) + post("kimi-k2-sim"))
+    async def client(server: SimServer) -> None:
+        answer = await roundtrip(server, post("kimi-k2-sim", close=False) + post("kimi-k2-sim"))
         assert answer.count(b"HTTP/1.1 200 OK") == 2
         assert len(server.seen) == 2
         assert server.url == f"http://127.0.0.1:{server.port}/v1"
 
-    with_server(talk)
+    with_server(client)
 
 
 def test_a_stream_is_chunked_and_ends() -> None:
-    async def talk(server: SimServer) -> None:
-        answer = await exchanged(server, post("kimi-k2-sim", stream=True))
+    async def client(server: SimServer) -> None:
+        answer = await roundtrip(server, post("kimi-k2-sim", stream=True))
         assert b"transfer-encoding: chunked" in answer
         assert answer.endswith(b"data: [DONE]\n\n\r\n0\r\n\r\n")
 
-    with_server(talk)
+    with_server(client)
 
 
 @pytest.mark.parametrize(
     ("row", "end"), [("broken", b"}]}\n\n\r\n"), ("broken-chunk", b"no number\r\n"), ("slow", b"0\r\n\r\n")]
 )
 def test_ends_of_streams(row: str, end: bytes) -> None:
-    async def talk(server: SimServer) -> None:
-        assert (await exchanged(server, post(f"kimi-k2-sim-{row}", stream=True))).endswith(end)
+    async def client(server: SimServer) -> None:
+        assert (await roundtrip(server, post(f"kimi-k2-sim-{row}", stream=True))).endswith(end)
 
-    with_server(talk)
+    with_server(client)
 
 
 @pytest.mark.parametrize("row", ["stalled", "slow-long"])
-def test_a_client_that_leaves_is_noticed(row: str) -> None:
-    async def talk(server: SimServer) -> None:
+def test_a_disconnect_is_noticed(row: str) -> None:
+    async def client(server: SimServer) -> None:
         reader, writer = await asyncio.open_connection(server.host, server.port)
         writer.write(post(f"kimi-k2-sim-{row}", stream=True))
         await reader.readuntil(b"data: ")
@@ -79,17 +79,17 @@ def test_a_client_that_leaves_is_noticed(row: str) -> None:
         while server.tasks:
             await asyncio.sleep(0.01)
 
-    with_server(talk)
+    with_server(client)
 
 
 def test_chunked_requests_are_read() -> None:
-    async def talk(server: SimServer) -> None:
+    async def client(server: SimServer) -> None:
         body = post("kimi-k2-sim").partition(b"\r\n\r\n")[2]
         head = b"POST /v1/chat/completions?x=1 HTTP/1.1\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
         data = head + b"%x;a=b\r\n%b\r\n" % (len(body), body) + b"0\r\n\r\n"
-        assert b"200 OK" in await exchanged(server, data)
+        assert b"200 OK" in await roundtrip(server, data)
 
-    with_server(talk)
+    with_server(client)
 
 
 @pytest.mark.parametrize(
@@ -102,8 +102,8 @@ def test_chunked_requests_are_read() -> None:
         b"GET / HT" * 20000,
     ],
 )
-def test_what_is_no_http_is_closed_without_an_answer(data: bytes) -> None:
-    async def talk(server: SimServer) -> None:
+def test_a_malformed_request_closes_the_connection_without_a_response(data: bytes) -> None:
+    async def client(server: SimServer) -> None:
         reader, writer = await asyncio.open_connection(server.host, server.port)
         writer.write(data)
         writer.write_eof()
@@ -113,21 +113,21 @@ def test_what_is_no_http_is_closed_without_an_answer(data: bytes) -> None:
         assert answer == b""
         writer.close()
 
-    with_server(talk)
+    with_server(client)
 
 
-def test_rows_that_cannot_be_played_are_refused_at_start() -> None:
+def test_an_unknown_row_is_a_configuration_error_at_start() -> None:
     with pytest.raises(ConfigError, match="did you mean 'strict'"):
         asyncio.run(start(play="strickt"))
 
 
-def test_an_address_in_use_is_told_as_such() -> None:
+def test_an_address_in_use_is_a_configuration_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(ConfigError, match="cannot listen"):
         main(port=taken.getsockname()[1])
 
 
 def test_stopping_ends_open_connections() -> None:
-    async def talk(server: SimServer) -> None:
+    async def client(server: SimServer) -> None:
         reader, writer = await asyncio.open_connection(server.host, server.port)
         writer.write(post("kimi-k2-sim-stalled", stream=True))
         await reader.readuntil(b"data: ")
@@ -135,4 +135,37 @@ def test_stopping_ends_open_connections() -> None:
         await reader.read()
         writer.close()
 
-    with_server(talk)
+    with_server(client)
+
+
+def test_the_ledger_says_what_was_delivered() -> None:
+    async def client(server: SimServer) -> None:
+        await roundtrip(server, post("kimi-k2-sim", stream=True))
+        await roundtrip(server, post("kimi-k2-sim-broken", stream=True))
+        reader, writer = await asyncio.open_connection(server.host, server.port)
+        writer.write(post("kimi-k2-sim-slow-long", stream=True))
+        await reader.readuntil(b"data: ")
+        writer.close()
+        while server.tasks:
+            await asyncio.sleep(0.01)
+        assert [entry.delivered for entry in server.billed] == [True, False, False]
+        answer = await roundtrip(server, b"GET /sim/ledger?after=2 HTTP/1.1\r\nConnection: close\r\n\r\n")
+        entries = json.loads(answer.partition(b"\r\n\r\n")[2])["entries"]
+        assert [(entry["number"], entry["delivered"]) for entry in entries] == [(3, False)]
+
+    with_server(client)
+
+
+def test_silence_is_waited_for() -> None:
+    async def client(server: SimServer) -> None:
+        tools = [{"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}]
+        messages = [{"role": "user", "content": "hi"}]
+        body = json.dumps(
+            {"model": "kimi-k2-sim-silent-arguments", "stream": True, "messages": messages, "tools": tools}
+        )
+        head = f"POST /v1/chat/completions HTTP/1.1\r\nConnection: close\r\nContent-Length: {len(body)}\r\n\r\n"
+        began = asyncio.get_running_loop().time()
+        assert (await roundtrip(server, (head + body).encode())).endswith(b"0\r\n\r\n")
+        assert asyncio.get_running_loop().time() - began >= 1.0
+
+    with_server(client)

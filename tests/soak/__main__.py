@@ -1,4 +1,4 @@
-"""`python -m tests.soak [--short] [scenario …]`: run them, print what they found; 1 if any of it is not allowed."""
+"""`python -m tests.soak [--short] [scenario …]`: runs scenarios, prints their figures; 1 if a limit is exceeded."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import uvloop
 from tests.soak.backpressure import backpressure
+from tests.soak.billing import billing, billing_on_postgres
 from tests.soak.bombs import bombs
 from tests.soak.cancels import cancels
 from tests.soak.crosstalk import crosstalk
@@ -18,6 +19,7 @@ from tests.soak.disconnects import disconnects
 from tests.soak.reloads import reloads
 from tests.soak.report import Report
 from tests.soak.slow import slow_clients, slowhttptest
+from tests.soak.usage_rate import usage_rate
 
 Scenario = Callable[[], Awaitable[Report | list[Report]]]
 
@@ -30,8 +32,11 @@ FULL: Mapping[str, Scenario] = {
     "slow": slow_clients,
     "slowhttptest": slowhttptest,
     "reloads": reloads,
+    "billing": billing,
+    "billing-postgres": billing_on_postgres,
+    "usage-rate": usage_rate,
 }
-# Small, and with much room in all that depends on how busy the machine is.
+# Small, with generous limits where a busy machine matters.
 SHORT: Mapping[str, Scenario] = {
     "disconnects": lambda: disconnects(60, seconds=1.5, most_ms=10_000, rounds=1),
     "crosstalk": lambda: crosstalk(1000),
@@ -40,6 +45,8 @@ SHORT: Mapping[str, Scenario] = {
     "bombs": lambda: bombs(3, size=40, back=60),
     "slow": lambda: slow_clients(40, deadline=3, factor=math.inf),
     "reloads": lambda: reloads(3, callers=5),
+    "billing": lambda: billing(1500, clients=16, keys=20),
+    "usage-rate": lambda: usage_rate(6.0, most_mib=20),
 }
 
 

@@ -1,4 +1,4 @@
-"""A client of raw sockets: it may stop, dawdle or leave at any byte."""
+"""A client on raw sockets, which can stop, delay or disconnect at any byte."""
 
 from __future__ import annotations
 
@@ -16,74 +16,74 @@ CHAT, MESSAGES, RESPONSES = "/v1/chat/completions", "/v1/messages", "/v1/respons
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SoakResponse:
     status: int
     body: bytes
 
 
-def request(path: str, body: bytes | None = None) -> bytes:
+def raw_request(path: str, body: bytes | None = None) -> bytes:
     head = f"{'GET' if body is None else 'POST'} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {KEY}\r\n"
     if body is None:
         return f"{head}\r\n".encode()
     return f"{head}content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body
 
 
-def question(model: str, text: str, *, stream: bool, path: str = CHAT, **more: Any) -> bytes:
-    """A request that asks `model` something, for any of the fronts."""
-    asked: dict[str, Any] = {"model": model, "stream": stream, **more}
+def model_request(model: str, text: str, *, stream: bool, path: str = CHAT, **more: Any) -> bytes:
+    """A request to `model` with one user message, for any front."""
+    request: dict[str, Any] = {"model": model, "stream": stream, **more}
     if path == RESPONSES:
-        asked["input"] = text
+        request["input"] = text
     else:
-        asked["messages"] = [{"role": "user", "content": text}]
+        request["messages"] = [{"role": "user", "content": text}]
     if path == MESSAGES:
-        asked["max_tokens"] = 100
-    return request(path, json.dumps(asked).encode())
+        request["max_tokens"] = 100
+    return raw_request(path, json.dumps(request).encode())
 
 
-class Caller:
+class RawClient:
     """One connection to the gateway."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader = reader
         self.writer = writer
-        self.heard = 0  # bytes of the answer's body so far
+        self.received = 0  # bytes of the response body
 
     @classmethod
-    async def open(cls, port: int) -> Caller:
+    async def open(cls, port: int) -> RawClient:
         return cls(*await asyncio.open_connection("127.0.0.1", port))
 
     def send(self, data: bytes) -> None:
         self.writer.write(data)
 
-    async def answer(self) -> Answer:
-        """The next answer. Raises IncompleteReadError or ConnectionError if it is cut."""
+    async def answer(self) -> SoakResponse:
+        """The next response. Raises IncompleteReadError or ConnectionError if it is incomplete."""
         head = (await self.reader.readuntil(b"\r\n\r\n")).lower()
         status = int(head[9:12])
         if b"content-length: " in head:
             length = int(head.partition(b"content-length: ")[2].partition(b"\r\n")[0])
-            return Answer(status, await self.reader.readexactly(length))
+            return SoakResponse(status, await self.reader.readexactly(length))
         parts = []
         while size := int(await self.reader.readuntil(b"\r\n"), 16):
             parts.append((await self.reader.readexactly(size + 2))[:-2])
-            self.heard += size
+            self.received += size
         await self.reader.readexactly(2)
-        return Answer(status, b"".join(parts))
+        return SoakResponse(status, b"".join(parts))
 
     def reset(self) -> None:
-        """Leave with RST, as a killed process with unread bytes does."""
+        """Disconnect with RST, as a killed process with unread data does."""
         sock = self.writer.get_extra_info("socket")
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.writer.transport.abort()
 
     def leave(self) -> None:
-        """Leave with FIN."""
+        """Disconnect with FIN."""
         self.writer.transport.abort()
 
 
-async def ask_once(port: int, path: str, body: bytes | None = None) -> Answer:
-    caller = await Caller.open(port)
+async def ask_once(port: int, path: str, body: bytes | None = None) -> SoakResponse:
+    client = await RawClient.open(port)
     try:
-        caller.send(request(path, body))
-        return await caller.answer()
+        client.send(raw_request(path, body))
+        return await client.answer()
     finally:
-        caller.leave()
+        client.leave()

@@ -1,4 +1,4 @@
-"""Nonces that are echoed over few connections, some asked for in vain, some by an upstream that says too much."""
+"""Nonces echoed over few upstream connections; some requests are cancelled, some upstreams send too much."""
 
 from __future__ import annotations
 
@@ -7,51 +7,51 @@ import random
 import re
 from collections import Counter
 
-from tests.soak.client import CHAT, MESSAGES, RESPONSES, Answer, Caller, question
+from tests.soak.client import CHAT, MESSAGES, RESPONSES, RawClient, SoakResponse, model_request
+from tests.soak.gateway_process import GatewayProcess, running
 from tests.soak.report import Figure, Report
-from tests.soak.subject import Subject, running
-from tests.soak.upstream import Asked, Play, document, listening, stream
+from tests.soak.upstream import Handler, UpstreamRequest, document, listening, stream
 
 NONCE = re.compile(rb"nonce-\w+")
 CANCELLED = 0.3
 CALLERS = 64
 
 
-def scripted(dice: random.Random, *, hostile: bool = False, late: bool = False) -> Play:
-    """Echo, sometimes in two parts; if `hostile`, sometimes with more than was asked for behind it, or `late` so."""
+def scripted(rng: random.Random, *, hostile: bool = False, late: bool = False) -> Handler:
+    """Echo, sometimes in two parts; sometimes with surplus bytes behind it (`hostile`), or some time later (`late`)."""
 
-    async def play(asked: Asked) -> None:
-        data = stream(asked.text) if asked.streamed else document(asked.text)
-        if dice.random() < 0.3:
-            cut = dice.randrange(1, len(data))
-            asked.write(data[:cut])
-            await asyncio.sleep(dice.random() * 0.003)
+    async def handler(request: UpstreamRequest) -> None:
+        data = stream(request.text) if request.streamed else document(request.text)
+        if rng.random() < 0.3:
+            cut = rng.randrange(1, len(data))
+            request.write(data[:cut])
+            await asyncio.sleep(rng.random() * 0.003)
             data = data[cut:]
-        if hostile and dice.random() < 0.3:
-            more = dice.choice((document("nonce-stray"), stream("nonce-stray"), data))
-            data += more[: dice.choice((1, 20, len(more)))]
-        asked.write(data)
-        if late and dice.random() < 0.3:
-            await asyncio.sleep(dice.random() * 0.005)
-            if not asked.connection.transport.is_closing():
-                asked.write(document("nonce-stray"))
-        if dice.random() < 0.02:
-            asked.connection.transport.close()  # without having said so
+        if hostile and rng.random() < 0.3:
+            more = rng.choice((document("nonce-stray"), stream("nonce-stray"), data))
+            data += more[: rng.choice((1, 20, len(more)))]
+        request.write(data)
+        if late and rng.random() < 0.3:
+            await asyncio.sleep(rng.random() * 0.005)
+            if not request.connection.transport.is_closing():
+                request.write(document("nonce-stray"))
+        if rng.random() < 0.02:
+            request.connection.transport.close()  # without "connection: close"
 
-    return play
+    return handler
 
 
 async def crosstalk(requests: int = 100_000) -> Report:
-    dice = random.Random(2)
-    plays = (scripted(dice), scripted(dice, hostile=True), scripted(dice, late=True))
+    rng = random.Random(2)
+    plays = (scripted(rng), scripted(rng, hostile=True), scripted(rng, late=True))
     async with listening(plays[0]) as good, listening(plays[1]) as bad, listening(plays[2]) as late:
         providers = [good.provider("good"), bad.provider("bad"), late.provider("late")]
         config = {"providers": providers, "limits": {"connections": 32}, "timeouts": {"connect": 60}}
-        async with running(config) as subject:
+        async with running(config) as gateway:
             seen: Counter[str] = Counter()
             left = iter(range(requests))
             await asyncio.gather(
-                *[caller(subject, left, dice, seen, good.seen, bad.seen, late.seen) for _ in range(CALLERS)]
+                *[caller(gateway, left, rng, seen, good.seen, bad.seen, late.seen) for _ in range(CALLERS)]
             )
     return Report(
         f"Cross-talk, {requests} nonces",
@@ -70,31 +70,31 @@ async def crosstalk(requests: int = 100_000) -> Report:
 
 
 async def caller(
-    subject: Subject, left: object, dice: random.Random, seen: Counter[str], *memories: list[Asked]
+    gateway: GatewayProcess, left: object, rng: random.Random, seen: Counter[str], *memories: list[UpstreamRequest]
 ) -> None:
     """One client connection after the other, each used until a request on it is cancelled."""
-    line: Caller | None = None
+    line: RawClient | None = None
     for number in left:  # type: ignore[attr-defined]
-        nonce = f"nonce-{number}x{dice.randrange(1 << 60):x}"
-        provider = dice.choice(("good", "good", "bad", "late"))
-        path = dice.choice((CHAT, CHAT, MESSAGES, RESPONSES))
+        nonce = f"nonce-{number}x{rng.randrange(1 << 60):x}"
+        provider = rng.choice(("good", "good", "bad", "late"))
+        path = rng.choice((CHAT, CHAT, MESSAGES, RESPONSES))
         if line is None:
-            line = await Caller.open(subject.port)
-        line.send(question(f"{provider},m", nonce, stream=dice.random() < 0.5, path=path))
-        if dice.random() < CANCELLED:
-            await asyncio.sleep(dice.random() * 0.02)
-            line.reset() if dice.random() < 0.5 else line.leave()
+            line = await RawClient.open(gateway.port)
+        line.send(model_request(f"{provider},m", nonce, stream=rng.random() < 0.5, path=path))
+        if rng.random() < CANCELLED:
+            await asyncio.sleep(rng.random() * 0.02)
+            line.reset() if rng.random() < 0.5 else line.leave()
             line = None
             seen["cancelled"] += 1
         else:
             seen[f"{provider} {verdict(await line.answer(), nonce)}"] += 1
         for memory in memories:
-            memory.clear()  # a hundred thousand requests need not be remembered
+            memory.clear()  # a hundred thousand requests would take too much memory
     if line is not None:
         line.leave()
 
 
-def verdict(answer: Answer, nonce: str) -> str:
+def verdict(answer: SoakResponse, nonce: str) -> str:
     found = set(NONCE.findall(answer.body))
     if found - {nonce.encode()}:
         return "foreign"

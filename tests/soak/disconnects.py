@@ -1,4 +1,4 @@
-"""Many streams at once, half of them aborted at random in all phases."""
+"""Many streams at once, half of them aborted at a random time in every phase."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import random
 import time
 from dataclasses import dataclass, field
 
-from tests.soak.client import CHAT, MESSAGES, RESPONSES, Caller, question
+from tests.soak.client import CHAT, MESSAGES, RESPONSES, RawClient, model_request
+from tests.soak.gateway_process import GatewayProcess, running, settled
 from tests.soak.report import Figure, Report, percentile
-from tests.soak.subject import Subject, running, settled
-from tests.soak.upstream import DONE, STREAM, Asked, event, listening
+from tests.soak.upstream import DONE, STREAM, UpstreamRequest, event, listening
 
 PIECES = 8
 PATHS = (CHAT, CHAT, MESSAGES, RESPONSES)
@@ -19,16 +19,16 @@ LATE = ("reading", "reading", "reading", "reading", "not reading")
 ENDS = {CHAT: b"[DONE]", MESSAGES: b"message_stop", RESPONSES: b"response.completed"}
 
 
-LONGEST_GATHERING = 60.0  # seconds
+MAX_GATHERING = 60.0  # seconds
 
 
 class Gate:
-    """Opens when so many streams have reached the upstream: then all of them are open at the same time."""
+    """Opens when this many streams have reached the upstream, so that all of them are open at the same time."""
 
     def __init__(self, streams: int) -> None:
         self._missing = streams
         self._open = asyncio.Event()
-        asyncio.get_running_loop().call_later(LONGEST_GATHERING, self._open.set)
+        asyncio.get_running_loop().call_later(MAX_GATHERING, self._open.set)
 
     async def arrive(self) -> None:
         self._missing -= 1
@@ -42,7 +42,7 @@ class Gate:
 
 @dataclass(slots=True)
 class Storm:
-    """What the clients did and saw."""
+    """Counters of what the clients did and received."""
 
     gate: Gate
     now: int = 0  # streams that are open
@@ -57,54 +57,54 @@ class Storm:
 
 
 async def disconnects(streams: int = 1000, *, seconds: float = 16.0, most_ms: float = 250, rounds: int = 2) -> Report:
-    """`rounds` storms of `streams` streams that last `seconds` each; the first warms up and is judged as well.
+    """`rounds` storms of `streams` streams that last `seconds` each; the first is a warm-up that must pass as well.
 
-    Those that are to break off within their request come on top.
+    Clients that abort within their request are additional.
     """
-    dice = random.Random(1)
+    rng = random.Random(1)
     storm = Storm(Gate(streams))
 
-    async def play(asked: Asked) -> None:
+    async def handler(request: UpstreamRequest) -> None:
         storm.now += 1
         storm.most = max(storm.most, storm.now)
         try:
             await storm.gate.arrive()
-            await told(asked)
+            await respond(request)
         finally:
             storm.now -= 1
 
-    async def told(asked: Asked) -> None:
-        await asyncio.sleep(dice.random() * seconds / 4)
-        asked.write(STREAM)
-        await asyncio.sleep(dice.random() * seconds / 4)
+    async def respond(request: UpstreamRequest) -> None:
+        await asyncio.sleep(rng.random() * seconds / 4)
+        request.write(STREAM)
+        await asyncio.sleep(rng.random() * seconds / 4)
         for number in range(PIECES):
-            asked.chunk(event(f"{asked.text} {number} "))
-            await asyncio.sleep(dice.random() * seconds / PIECES)
-        asked.chunk(event("", "stop") + DONE)
-        asked.write(b"0\r\n\r\n")
+            request.chunk(event(f"{request.text} {number} "))
+            await asyncio.sleep(rng.random() * seconds / PIECES)
+        request.chunk(event("", "stop") + DONE)
+        request.write(b"0\r\n\r\n")
 
-    async with listening(play) as upstream:
+    async with listening(handler) as upstream:
         provider = upstream.provider(transformer={"use": ["Kimi"]})
         limits = {"in_flight": streams * 2, "connections": streams * 2}
-        async with running({"providers": [provider], "limits": limits}) as subject:
-            descriptors, tasks = subject.descriptors(), await subject.tasks()
+        async with running({"providers": [provider], "limits": limits}) as gateway:
+            descriptors, tasks = gateway.descriptors(), await gateway.tasks()
             for number in range(rounds):
                 storm.gate = Gate(streams)
                 names = [f"nonce-{number}-{each}" for each in range(streams)]
                 early = [f"early-{number}-{each}" for each in range(streams // 4)]
                 await asyncio.gather(
-                    *[client(subject, name, dice, seconds, storm) for name in names],
-                    *[aborting(subject, name, dice, seconds, storm, dice.choice(EARLY)) for name in early],
+                    *[reading_client(gateway, name, rng, seconds, storm) for name in names],
+                    *[aborting(gateway, name, rng, seconds, storm, rng.choice(EARLY)) for name in early],
                 )
             await asyncio.sleep(1)
             delays = [
-                (asked.lost - storm.left_at[asked.text]) * 1000
-                for asked in upstream.seen
-                if asked.lost is not None and asked.text in storm.left_at
+                (request.lost - storm.left_at[request.text]) * 1000
+                for request in upstream.seen
+                if request.lost is not None and request.text in storm.left_at
             ]
-            blind = sum(not asked.answered and asked.lost is None for asked in upstream.seen)
+            blind = sum(not request.answered and request.lost is None for request in upstream.seen)
             upstream.hang_up()
-            held = await settled(subject.descriptors, descriptors)
+            held = await settled(gateway.descriptors, descriptors)
             return Report(
                 f"Disconnect storm, {rounds} × {streams} streams",
                 (
@@ -117,54 +117,57 @@ async def disconnects(streams: int = 1000, *, seconds: float = 16.0, most_ms: fl
                     Figure("until it saw one, median", percentile(delays, 0.5), "ms"),
                     Figure("until it saw one, p99", percentile(delays, 0.99), "ms", most=most_ms),
                     Figure("descriptors above the baseline", held - descriptors, most=0),
-                    Figure("tasks above the baseline", await subject.settled_tasks(tasks) - tasks, most=0),
+                    Figure("tasks above the baseline", await gateway.settled_tasks(tasks) - tasks, most=0),
                 ),
             )
 
 
-async def client(subject: Subject, nonce: str, dice: random.Random, seconds: float, storm: Storm) -> None:
-    if dice.random() < 0.5:
-        await aborting(subject, nonce, dice, seconds, storm, dice.choice(LATE))
+async def reading_client(gateway: GatewayProcess, nonce: str, rng: random.Random, seconds: float, storm: Storm) -> None:
+    if rng.random() < 0.5:
+        await aborting(gateway, nonce, rng, seconds, storm, rng.choice(LATE))
         return
-    path = dice.choice(PATHS)
-    caller = await Caller.open(subject.port)
-    caller.send(question("m", nonce, stream=True, path=path))
-    answer = await caller.answer()
+    path = rng.choice(PATHS)
+    client = await RawClient.open(gateway.port)
+    client.send(model_request("m", nonce, stream=True, path=path))
+    answer = await client.answer()
     storm.whole += 1
     pieces = [f"{nonce} {number} ".encode() in answer.body for number in range(PIECES)]
     storm.bad += not (answer.status == 200 and ENDS[path] in answer.body and all(pieces))
     storm.bad += answer.body.count(b"nonce-") != answer.body.count(f"{nonce} ".encode())
-    caller.leave()
+    client.leave()
 
 
-async def aborting(subject: Subject, nonce: str, dice: random.Random, seconds: float, storm: Storm, kind: str) -> None:
-    """Send some or all of the request, perhaps read, and leave at some moment in some way."""
-    data = question("m", nonce, stream=True, path=dice.choice(PATHS))
-    caller = await Caller.open(subject.port)
+async def aborting(
+    gateway: GatewayProcess, nonce: str, rng: random.Random, seconds: float, storm: Storm, kind: str
+) -> None:
+    """Send a part of the request or all of it, maybe read, and disconnect at a random time in a random way."""
+    data = model_request("m", nonce, stream=True, path=rng.choice(PATHS))
+    client = await RawClient.open(gateway.port)
     if kind == "in the head":
-        data = data[: dice.randrange(data.index(b"\r\n\r\n"))]
+        data = data[: rng.randrange(data.index(b"\r\n\r\n"))]
     elif kind == "in the body":
-        data = data[: dice.randrange(data.index(b"\r\n\r\n") + 4, len(data))]
-    caller.send(data)
-    reading = asyncio.create_task(caller.answer()) if kind == "reading" else None
+        data = data[: rng.randrange(data.index(b"\r\n\r\n") + 4, len(data))]
+    client.send(data)
+    reading = asyncio.create_task(client.answer()) if kind == "reading" else None
     await storm.gate.wait()
-    moment = dice.random() * seconds * 0.8
+    moment = rng.random() * seconds * 0.8
     await (asyncio.sleep(moment) if reading is None else asyncio.wait({reading}, timeout=moment))
     if reading is not None and reading.done():
         kind = "after the end"
     elif reading is not None:
-        kind = "in the stream" if caller.heard else "before the first event"
+        kind = "in the stream" if client.received else "before the first event"
         reading.cancel()
     storm.phase(kind)
     storm.left_at[nonce] = time.perf_counter()
-    way = dice.randrange(3)
+    way = rng.randrange(3)
     if way == 0:
-        caller.reset()
+        client.reset()
     elif way == 1:
-        caller.leave()
+        client.leave()
     else:
-        caller.writer.write_eof()
+        client.writer.write_eof()  # the client may still wait for its answer: it has not left yet
         await asyncio.sleep(0.5)
-        caller.leave()
+        storm.left_at[nonce] = time.perf_counter()
+        client.leave()
     if reading is not None:
         await asyncio.gather(reading, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""The gateway as the soak runs it: the real server in a process of its own, plus one page that counts its tasks."""
+"""The gateway that the soak runs: the real server in its own process, plus a page that counts its tasks."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any, cast
 
-from tests.support.canary import guard_process
+from tests.support.canary_tap import guard_process
 
-from moongate.cli.serve import bounds
+from moongate.cli.serve import connection_limits
 from moongate.gateway.config.load import Config, read_config
-from moongate.gateway.cycle import Cycle
-from moongate.gateway.request_reader import Head
-from moongate.gateway.server import serve
-from moongate.gateway.service import Recipe, Service
+from moongate.gateway.server.request_cycle import RequestResponseCycle
+from moongate.gateway.server.request_head import RequestHead
+from moongate.gateway.server.run import serve
+from moongate.gateway.service import GatewayFactory, Service
 
 TASKS = "/soak/tasks"
 
 
-class Counted:
-    """A service, which may be compiled, so this is no class derived from it."""
+class CountingService:
+    """A wrapper of a service. Not a subclass, because a compiled service has none."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -32,13 +32,15 @@ class Counted:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._service, name)
 
-    def enter(self, head: Head, body: bytes | None, length: int | None, outlet: Cycle) -> Coroutine[Any, Any, None]:
-        return self._count(outlet) if head.path == TASKS else self._service.enter(head, body, length, outlet)
+    def handle(
+        self, head: RequestHead, body: bytes | None, length: int | None, writer: RequestResponseCycle
+    ) -> Coroutine[Any, Any, None]:
+        return self._count(writer) if head.path == TASKS else self._service.handle(head, body, length, writer)
 
-    async def _count(self, outlet: Cycle) -> None:
-        """Visits run as errands, which asyncio does not list."""
-        count = b"%d" % (len(asyncio.all_tasks()) + len(self._service.gateway.visits))
-        outlet.respond(200, [(b"connection", b"close")], count)
+    async def _count(self, writer: RequestResponseCycle) -> None:
+        """Requests run as eager tasks, which asyncio does not list."""
+        count = b"%d" % (len(asyncio.all_tasks()) + len(self._service.gateway.active_requests))
+        writer.respond(200, [(b"connection", b"close")], count)
 
 
 def main(path: Path) -> int:
@@ -48,13 +50,13 @@ def main(path: Path) -> int:
     config = read()
     settings = config.settings
     guard_process(config.secrets)
-    recipe = Recipe(read, lambda each: each.client_keys, config)
+    factory = GatewayFactory(read, lambda each: each.client_keys, config)
     return serve(
-        lambda worker: cast(Service, Counted(Service(recipe, worker))),
+        lambda worker: cast(Service, CountingService(Service(factory, worker))),
         host="127.0.0.1",
         port=0,
         workers=settings.workers,
-        bounds=bounds(settings.timeouts, settings.limits),
+        limits=connection_limits(settings),
         drain=settings.timeouts.drain,
         announce=lambda port: print(f"port {port}", flush=True),
     )

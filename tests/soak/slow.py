@@ -1,7 +1,7 @@
-"""Clients that dribble: cut by a deadline, and not to the cost of the others.
+"""Slow clients: they are disconnected at a deadline, and do not slow down others.
 
-A healthy client asks all the time. Its times are taken in windows, before the attack and during it, and the best
-window of each is compared: what else runs on the machine only ever makes a window worse.
+A healthy client sends requests all the time. Its times are measured in windows, before the attack and during it, and
+the best windows are compared: other load on the machine can only make a window worse.
 """
 
 from __future__ import annotations
@@ -9,32 +9,32 @@ from __future__ import annotations
 import asyncio
 import math
 import os
-import shutil
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 
-from tests.soak.client import Caller, question
+from tests.soak.client import RawClient, model_request
+from tests.soak.gateway_process import GatewayProcess, running, settled
 from tests.soak.report import Figure, Report, percentile
-from tests.soak.subject import Subject, running, settled
 from tests.soak.upstream import listening
+from tests.support.system_packages import BY_NAME
 
 WINDOW = 3.0  # seconds
-Attack = Callable[[Subject], Coroutine[Any, Any, None]]
+Attack = Callable[[GatewayProcess], Coroutine[Any, Any, None]]
 
 
 async def slow_clients(sockets: int = 1000, *, deadline: float = 10.0, factor: float = 2.0) -> Report:
-    """Our own slow clients: each must be cut."""
+    """Our own slow clients: each must be disconnected."""
     cut = 0
 
-    async def attack(subject: Subject) -> None:
+    async def attack(gateway: GatewayProcess) -> None:
         nonlocal cut
-        cut = int(await output(sys.executable, "-m", "tests.soak.dribble", subject.port, sockets, deadline * 10))
+        cut = int(await output(sys.executable, "-m", "tests.soak.slow_sender", gateway.port, sockets, deadline * 10))
 
     timeouts = {"client_head": deadline, "client_body": deadline}
-    figures = await beside(attack, {"timeouts": timeouts}, factor)
+    figures = await measured_beside(attack, {"timeouts": timeouts}, factor)
     return Report(
         f"Slow clients, {sockets} sockets of our own",
         (Figure("cut by the deadline", cut, most=sockets, least=sockets), *figures),
@@ -44,11 +44,12 @@ async def slow_clients(sockets: int = 1000, *, deadline: float = 10.0, factor: f
 async def slowhttptest(sockets: int = 1000, *, seconds: int = 25, factor: float = 2.0) -> list[Report]:
     """The same by slowhttptest: slow heads (-H), slow bodies (-B), many ranges (-R).
 
-    It knows no keys. Where clients need one it is refused at once, as the last report shows.
+    It sends no key. Where clients need one it is rejected at once, as the last report shows.
     """
-    program = shutil.which("slowhttptest")
-    if program is None:
-        return [Report("slowhttptest", (), skipped="it is not installed (Debian: apt-get install slowhttptest)")]
+    package = BY_NAME["slowhttptest"]
+    if not package.is_installed():
+        return [Report("slowhttptest", (), skipped=package.reason)]
+    program = package.name
     reports = []
     for mode, path, keys in (
         ("-H", "/v1/models", {"api_keys": "none"}),
@@ -57,11 +58,11 @@ async def slowhttptest(sockets: int = 1000, *, seconds: int = 25, factor: float 
         ("-B", "/v1/chat/completions", {}),
     ):
 
-        async def attack(subject: Subject, mode: str = mode, path: str = path) -> None:
+        async def attack(gateway: GatewayProcess, mode: str = mode, path: str = path) -> None:
             options = (mode, "-c", sockets, "-r", 200, "-i", 3, "-l", seconds, "-p", 3)
-            await output(program, *options, "-u", f"http://127.0.0.1:{subject.port}{path}")
+            await output(program, *options, "-u", f"http://127.0.0.1:{gateway.port}{path}")
 
-        figures = await beside(attack, keys, factor)
+        figures = await measured_beside(attack, keys, factor)
         reports.append(Report(f"slowhttptest {mode}{'' if keys else ' without a key'}, {sockets} sockets", figures))
     return reports
 
@@ -73,20 +74,20 @@ async def output(*command: object) -> bytes:
     return (await process.communicate())[0]
 
 
-async def beside(attack: Attack, config: dict[str, Any], factor: float) -> tuple[Figure, ...]:
-    """A healthy client's times without and with the attack, and what is left after it."""
-    async with listening() as upstream, running({"providers": [upstream.provider()], **config}) as subject:
-        descriptors = subject.descriptors()
-        await healthy(subject, asyncio.create_task(asyncio.sleep(1)))
-        quiet = [await healthy(subject, asyncio.create_task(asyncio.sleep(WINDOW))) for _ in range(3)]
+async def measured_beside(attack: Attack, config: dict[str, Any], factor: float) -> tuple[Figure, ...]:
+    """The times of a healthy client before and during the attack, and the descriptors that remain after it."""
+    async with listening() as upstream, running({"providers": [upstream.provider()], **config}) as gateway:
+        descriptors = gateway.descriptors()
+        await healthy_client(gateway, asyncio.create_task(asyncio.sleep(1)))
+        quiet = [await healthy_client(gateway, asyncio.create_task(asyncio.sleep(WINDOW))) for _ in range(3)]
         loud: list[list[float]] = []
         held_open = 0
-        async with begun(attack(subject)) as attacking:
+        async with background_task(attack(gateway)) as attacking:
             while not attacking.done() or not loud:
-                loud.append(await healthy(subject, asyncio.create_task(asyncio.sleep(WINDOW))))
-                held_open = max(held_open, subject.descriptors() - descriptors)
+                loud.append(await healthy_client(gateway, asyncio.create_task(asyncio.sleep(WINDOW))))
+                held_open = max(held_open, gateway.descriptors() - descriptors)
         upstream.hang_up()
-        held = await settled(subject.descriptors, descriptors, 60)
+        held = await settled(gateway.descriptors, descriptors, 60)
         before, during = best(quiet), best(loud[:-1] or loud)  # the last one may have been quiet in part
         return (
             Figure("connections of theirs, most", held_open),
@@ -99,7 +100,7 @@ async def beside(attack: Attack, config: dict[str, Any], factor: float) -> tuple
 
 
 @asynccontextmanager
-async def begun(work: Coroutine[Any, Any, None]) -> AsyncIterator[asyncio.Task[None]]:
+async def background_task(work: Coroutine[Any, Any, None]) -> AsyncIterator[asyncio.Task[None]]:
     task = asyncio.create_task(work)
     try:
         yield task
@@ -116,15 +117,15 @@ def worst(windows: list[list[float]]) -> float:
     return max((percentile(times, 0.99) * 1000 for times in windows if times), default=math.inf)
 
 
-async def healthy(subject: Subject, during: asyncio.Task[None]) -> list[float]:
-    """Times of one request after the other, each on its own connection, until the other task ends."""
+async def healthy_client(gateway: GatewayProcess, during: asyncio.Task[None]) -> list[float]:
+    """The times of sequential requests, each on its own connection, until the other task ends."""
     times = []
     while not during.done():
         began = time.perf_counter()
-        caller = await Caller.open(subject.port)
-        caller.send(question("m", "x", stream=True))
-        answer = await caller.answer()
-        caller.leave()
+        client = await RawClient.open(gateway.port)
+        client.send(model_request("m", "x", stream=True))
+        answer = await client.answer()
+        client.leave()
         if answer.status == 200:
             times.append(time.perf_counter() - began)
         await asyncio.sleep(0.005)

@@ -10,11 +10,11 @@ import pytest
 from tests.soak.__main__ import SHORT
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 180.0
+TIMEOUT = 180.0
 
 
 @pytest.mark.parametrize("scenario", SHORT)
 def test_short_form(scenario: str) -> None:
     command = [sys.executable, "-m", "tests.soak", "--short", scenario]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=TIMEOUT, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

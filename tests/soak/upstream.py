@@ -1,4 +1,4 @@
-"""A provider that a scenario scripts: one coroutine per request, ended when the gateway leaves."""
+"""A scripted provider: one coroutine per request, cancelled when the gateway disconnects."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ DONE = b"data: [DONE]\n\n"
 
 
 @dataclass(slots=True)
-class Asked:
-    """One request that came."""
+class UpstreamRequest:
+    """One received request."""
 
     body: dict[str, Any]
     connection: Connection
-    answered: bool = False  # the play has ended by itself
-    lost: float | None = None  # when the gateway left before that
+    answered: bool = False  # the handler has finished
+    lost: float | None = None  # when the gateway disconnected before that
 
     @property
     def text(self) -> str:
-        """What the client asked."""
+        """The text of the client's message."""
         return str(self.body["messages"][-1]["content"])
 
     @property
@@ -41,7 +41,7 @@ class Asked:
         self.write(chunked(data))
 
 
-Play = Callable[[Asked], Awaitable[None]]
+Handler = Callable[[UpstreamRequest], Awaitable[None]]
 
 
 def chunked(data: bytes) -> bytes:
@@ -61,12 +61,12 @@ def document(text: str) -> bytes:
 
 
 def stream(text: str) -> bytes:
-    """A whole streamed answer."""
+    """A complete streamed response."""
     return STREAM + chunked(event(text) + event("", "stop") + DONE) + b"0\r\n\r\n"
 
 
-async def echo(asked: Asked) -> None:
-    asked.write(stream(asked.text) if asked.streamed else document(asked.text))
+async def echo(request: UpstreamRequest) -> None:
+    request.write(stream(request.text) if request.streamed else document(request.text))
 
 
 class Connection(asyncio.Protocol):
@@ -78,12 +78,12 @@ class Connection(asyncio.Protocol):
         self.upstream = upstream
         self._data = b""
         self._task: asyncio.Task[None] | None = None
-        self._asked: Asked | None = None
+        self._asked: UpstreamRequest | None = None
         self._room = asyncio.Event()
         self._room.set()
 
     async def room(self) -> None:
-        """Wait until the gateway takes more."""
+        """Wait until the gateway reads more."""
         await self._room.wait()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -105,19 +105,19 @@ class Connection(asyncio.Protocol):
         if len(rest) < length:
             return
         self._data = rest[length:]
-        self._asked = Asked(json.loads(rest[:length]), self)
+        self._asked = UpstreamRequest(json.loads(rest[:length]), self)
         self.upstream.seen.append(self._asked)
         self._task = asyncio.get_running_loop().create_task(self._answer(self._asked))
 
-    async def _answer(self, asked: Asked) -> None:
-        await self.upstream.play(asked)
-        asked.answered = True
+    async def _answer(self, request: UpstreamRequest) -> None:
+        await self.upstream.handler(request)
+        request.answered = True
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.upstream.connections.discard(self)
-        asked = self._asked
-        if asked is not None and not asked.answered:
-            asked.lost = time.perf_counter()
+        request = self._asked
+        if request is not None and not request.answered:
+            request.lost = time.perf_counter()
         if self._task is not None:
             self._task.cancel()
 
@@ -125,9 +125,9 @@ class Connection(asyncio.Protocol):
 class Upstream:
     """Listens on a port of its own. `seen` holds every request."""
 
-    def __init__(self, play: Play = echo) -> None:
-        self.play = play
-        self.seen: list[Asked] = []
+    def __init__(self, handler: Handler = echo) -> None:
+        self.handler = handler
+        self.seen: list[UpstreamRequest] = []
         self.connections: set[Connection] = set()
         self.url = ""
 
@@ -141,8 +141,8 @@ class Upstream:
 
 
 @contextlib.asynccontextmanager
-async def listening(play: Play = echo) -> AsyncIterator[Upstream]:
-    upstream = Upstream(play)
+async def listening(handler: Handler = echo) -> AsyncIterator[Upstream]:
+    upstream = Upstream(handler)
     server = await asyncio.get_running_loop().create_server(lambda: Connection(upstream), "127.0.0.1", 0, backlog=2048)
     upstream.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
     try:

@@ -1,4 +1,4 @@
-"""What a client sees of a stream: server-sent events put together, and the checks on them."""
+"""A chat stream as a client assembles it, and checks on its events."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ Row = dict[str, Any]
 
 
 @dataclass
-class Seen:
-    """One choice."""
+class AssembledChoice:
+    """One choice of a stream."""
 
     index: int
     content: str = ""
@@ -20,37 +20,38 @@ class Seen:
     finish_reason: str | None = None
     message: Any = None
 
-    def told(self) -> Row:
+    def summary(self) -> Row:
         return {
             "index": self.index,
-            "content": _whole(self.content),
-            "reasoning": _whole(self.reasoning),
+            "content": _joined_surrogates(self.content),
+            "reasoning": _joined_surrogates(self.reasoning),
             "tool_calls": list(self.calls.values()),
             "finish_reason": self.finish_reason,
         }
 
 
 @dataclass
-class Assembly:
+class AssembledStream:
     """One stream."""
 
-    choices: dict[int, Seen] = field(default_factory=dict)
+    choices: dict[int, AssembledChoice] = field(default_factory=dict)
     usage: Any = None
     done: bool = False
     error: Any = None
     chunks: list[Row] = field(default_factory=list)
     call_deltas: list[tuple[int, Row]] = field(default_factory=list)
+    order: list[str] = field(default_factory=list)  # the kinds of delta of choice 0, equal neighbours merged
 
-    def told(self) -> list[Row]:
-        return [self.choices[index].told() for index in sorted(self.choices)]
+    def summary(self) -> list[Row]:
+        return [self.choices[index].summary() for index in sorted(self.choices)]
 
 
-def _whole(text: str) -> str:
+def _joined_surrogates(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 def events_of(data: bytes) -> list[str]:
-    """The data of each event, read by a second implementation: line by line, on text."""
+    """The data of each event. Independent of the code under test: line by line, on decoded text."""
     text = data.decode("utf-8")
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     events: list[str] = []
@@ -65,9 +66,9 @@ def events_of(data: bytes) -> list[str]:
     return [event for event in events if event]
 
 
-def assemble(data: bytes, *, whole: bool = True) -> Assembly:
-    """Put the output of a session together; `whole` asks for exactly one `[DONE]`, at the end (or an error)."""
-    seen = Assembly()
+def assemble(data: bytes, *, whole: bool = True) -> AssembledStream:
+    """Assemble the output of a session; `whole` requires exactly one `[DONE]` at the end, or an error."""
+    seen = AssembledStream()
     for event in events_of(data):
         assert not seen.done, f"after [DONE]: {event}"
         if event == "[DONE]":
@@ -78,24 +79,26 @@ def assemble(data: bytes, *, whole: bool = True) -> Assembly:
         if payload.get("error"):
             seen.error = payload["error"]
             continue
-        _take(seen, payload)
+        _add_chunk(seen, payload)
     if whole:
         assert seen.done or seen.error is not None
     return seen
 
 
-def _take(seen: Assembly, payload: Row) -> None:
+def _add_chunk(seen: AssembledStream, payload: Row) -> None:
     seen.chunks.append(payload)
     if payload.get("usage") is not None:
         seen.usage = payload["usage"]
     for choice in payload.get("choices") or ():
-        one = seen.choices.setdefault(choice["index"], Seen(choice["index"]))
+        one = seen.choices.setdefault(choice["index"], AssembledChoice(choice["index"]))
         delta = choice.get("delta") or {}
+        if one.index == 0:
+            _add_order(seen, delta)
         one.content += delta.get("content") or ""
         one.reasoning += delta.get("reasoning_content") or delta.get("reasoning") or ""
         for entry in delta.get("tool_calls") or ():
             seen.call_deltas.append((one.index, entry))
-            _take_call(one, entry)
+            _add_call(one, entry)
         if choice.get("finish_reason") is not None:
             assert one.finish_reason is None, "a second finish reason"
             one.finish_reason = choice["finish_reason"]
@@ -106,18 +109,26 @@ def _take(seen: Assembly, payload: Row) -> None:
             one.message = choice["message"]
 
 
-def _take_call(one: Seen, entry: Row) -> None:
+def _add_order(seen: AssembledStream, delta: Row) -> None:
+    reasoning = delta.get("reasoning_content") or delta.get("reasoning")
+    values = {"reasoning": reasoning, "content": delta.get("content"), "tool_calls": delta.get("tool_calls")}
+    for kind, value in values.items():
+        if value and seen.order[-1:] != [kind]:
+            seen.order.append(kind)
+
+
+def _add_call(one: AssembledChoice, entry: Row) -> None:
     call = one.calls.setdefault(entry["index"], {"id": "", "name": "", "arguments": ""})
-    function = entry.get("function") or {}
-    for key, value in (("id", entry.get("id")), ("name", function.get("name"))):
+    body = entry.get("function") or entry.get("custom") or {}
+    for key, value in (("id", entry.get("id")), ("name", body.get("name"))):
         if value:
             assert call[key] in ("", value), f"{key}: {call[key]} and {value}"
             call[key] = value
-    call["arguments"] += function.get("arguments") or ""
+    call["arguments"] += body.get("arguments") or body.get("input") or ""
 
 
-def check_call_deltas(seen: Assembly) -> None:
-    """The form of section 5.10."""
+def check_call_deltas(seen: AssembledStream) -> None:
+    """Calls have the form of section 5.10 of the specification."""
     known: dict[int, int] = {}
     for choice, entry in seen.call_deltas:
         count = known.setdefault(choice, 0)

@@ -17,7 +17,7 @@ class Stoppable(Protocol):
 
 T = TypeVar("T")
 S = TypeVar("S", bound=Stoppable)
-PATIENCE = 60.0
+TIMEOUT = 60.0
 
 
 class Background:
@@ -29,7 +29,7 @@ class Background:
         self._thread = threading.Thread(target=self.loop.run_forever, name="servers", daemon=True)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(PATIENCE)
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(TIMEOUT)
 
     def start(self, server: Coroutine[Any, Any, S]) -> S:
         """Start a server; it is stopped with the loop."""
@@ -46,7 +46,7 @@ class Background:
             self.run(server.stop())
         self.run(_end_tasks())
         self.loop.call_soon_threadsafe(self.loop.stop)
-        self._thread.join(PATIENCE)
+        self._thread.join(TIMEOUT)
         # uvloop never returns from `close` if its warning about an open socket is turned into an error.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ResourceWarning)

@@ -1,31 +1,25 @@
-"""Secrets that the gateways of all tests are given, and the search for them in everything that a gateway writes.
+"""Secrets that the gateways of all tests use, and the search for them in everything that a gateway writes.
 
-`WATCH` knows the secrets of every gateway that was started in this process. What it finds makes the test fail that
-ran at that moment (see `canary_hooks`); in a process of its own a gateway says it on standard error.
+`WATCH` holds the secrets of every gateway that was started in this process. A leak that it finds fails the current test
+(see `canary_hooks`). `canary_tap` searches the bytes that a gateway sends.
 """
 
 from __future__ import annotations
 
-import asyncio
-import sys
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable, Iterable
-from functools import partial
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote, quote_plus
-
-from moongate.gateway.protocol import Protocol
 
 CLIENT_KEY = "client+canary/5e1f=&tests~"
 PROVIDER_KEY = "sk-canary+/=&tests~2b7d"
-SHORTEST = 6  # characters: what is shorter may stand in any text
+SHORTEST = 6  # characters: a shorter secret may occur in any text by chance
 MARK = "canary: "
-OWN_FILES = ("config.json", "config.json.new", "client-key")  # these hold the secrets that they are for
+OWN_FILES = ("config.json", "config.json.new", "client-key", "admin-key")  # files that are meant to hold secrets
 
 
 def forms(secret: str) -> set[bytes]:
-    """Ways in which a secret shows itself. Base64 without the characters that depend on its neighbours."""
+    """The encodings of a secret to search for; of base64, only the characters that do not depend on the context."""
     data = secret.encode()
     found = {secret, quote(secret), quote(secret, safe=""), quote_plus(secret), data.hex(), data.hex().upper()}
     found |= {quote(secret, safe="").lower(), "".join(f"%{byte:02X}" for byte in data), secret.replace("/", "\\/")}
@@ -36,7 +30,7 @@ def forms(secret: str) -> set[bytes]:
 
 
 class Watch:
-    """`know` secrets, `search` what is written; `take` gives what was found since the last time."""
+    """`know` adds secrets, `search` looks for them in data, `take` returns the leaks since the last call."""
 
     def __init__(self, found: Callable[[str], None] | None = None) -> None:
         self._forms: dict[bytes, str] = {}
@@ -65,57 +59,8 @@ class Watch:
 WATCH = Watch()
 
 
-def tapped(watch: Watch) -> Callable[..., Any]:
-    """Makes the gateway's protocol, with every byte that it writes searched."""
-    return partial(_Tapped, watch)
-
-
-class _Tapped:
-    """A protocol, which may be compiled, so this is no class derived from it."""
-
-    def __init__(self, watch: Watch, *args: Any, **named: Any) -> None:
-        self._watch = watch
-        self._protocol = Protocol(*args, **named)
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._protocol.connection_made(_Tap(transport, self._watch))  # type: ignore[arg-type]
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._protocol, name)
-
-
-class _Tap:
-    """A transport. A secret may be cut in two by writes: the end of the last one is searched with the next."""
-
-    def __init__(self, transport: asyncio.BaseTransport, watch: Watch) -> None:
-        self._transport: Any = transport
-        self._watch = watch
-        self._last = b""
-
-    def write(self, data: bytes) -> None:
-        seen = self._last + data
-        self._watch.search(seen, "an answer")
-        self._last = seen[-self._watch.longest :]
-        self._transport.write(data)
-
-    def writelines(self, parts: Iterable[bytes]) -> None:
-        self.write(b"".join(parts))
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._transport, name)
-
-
-def guard_process(secrets: Iterable[str]) -> None:
-    """For a gateway in a process of its own: search what it answers from now on, and tell on standard error."""
-    from moongate.gateway import server
-
-    watch = Watch(lambda _: print(f"{MARK}a secret is in an answer", file=sys.stderr, flush=True))
-    watch.know(secrets)
-    setattr(server, "Connection", tapped(watch))  # noqa: B010 (for a type checker it is no name of that module)
-
-
 def search_folder(folder: Path, watch: Watch = WATCH) -> None:
-    """Every file that a gateway has left, but those that are made to hold a secret."""
+    """Search every file that a gateway has written, except those that are meant to hold secrets."""
     for file in folder.rglob("*"):
         if file.is_file() and file.name not in OWN_FILES:
             watch.search(file.read_bytes(), file.name)

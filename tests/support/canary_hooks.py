@@ -1,4 +1,4 @@
-"""For pytest: a test in which a secret was written anywhere has failed."""
+"""pytest hooks: a test in which a secret was written anywhere fails."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _readouterr = pytest.CaptureFixture.readouterr
 
 
 def _searched(self: pytest.CaptureFixture[Any]) -> Any:
-    """What a test takes out of the capture does not come into its report."""
+    """Search what a test reads from the capture, because it will not be in the report."""
     found = _readouterr(self)
     _search(("the captured output", each) for each in found)
     return found

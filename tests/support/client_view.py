@@ -1,19 +1,19 @@
-"""What a client makes of an answer, in one word: good, refused with a status, an error inside the stream, or worse."""
+"""The outcome of a request for the client: success, an HTTP error, an error inside the stream, or a broken answer."""
 
 from __future__ import annotations
 
-from tests.support.fronts import Front
+from tests.support.front import Front
 from tests.support.gateway import RunningGateway
 from tests.support.http import Reply, post
 
 OK = "ok"
-BAND = "in-band error"
+IN_BAND_ERROR = "in-band error"
 Outcome = str | int
 
 
 def outcome(gateway: RunningGateway, model: str, front: Front, *, stream: bool) -> tuple[Outcome, str]:
-    """The outcome, and the answer's end for the message of a failing test."""
-    reply = post(gateway.root + front.path, front.ask(model, front.user("hi"), (), stream=stream), key=gateway.key)
+    """The outcome, and the end of the answer for the message of a failing test."""
+    reply = post(gateway.root + front.path, front.request(model, front.user("hi"), (), stream=stream), key=gateway.key)
     shown = reply.body[-300:].decode(errors="replace")
     if b"Traceback" in reply.body or b'File "' in reply.body:
         return "stack trace", shown
@@ -26,12 +26,12 @@ def class_of(reply: Reply, front: Front, *, stream: bool) -> Outcome:
     if reply.status != 200:
         error = reply.json()["error"]
         shaped = isinstance(error["message"], str) and error["message"] and isinstance(error["type"], str)
-        return reply.status if shaped else "shapeless error"
+        return reply.status if shaped else "malformed error"
     answer = front.read(reply.body, stream=stream)
     if answer.late:
-        return "something after the end"
+        return "event after the end"
     if answer.error is not None:
-        return "success beside an error" if answer.ended or answer.finish not in (None, "failed") else BAND
+        return "success and an error" if answer.ended or answer.finish not in (None, "failed") else IN_BAND_ERROR
     if not answer.ended or answer.finish is None:
-        return "silence at the end"
+        return "no end marker"
     return OK

@@ -1,7 +1,8 @@
-"""`pytest --compiled`: the tests of what `make compiled` makes machine code of, over the machine code.
+"""`pytest --compiled`: runs the tests of the modules that `make compiled` compiles with the compiled modules.
 
-Left out are tests of other things, and those that can only be run over Python: they put something in the place of an
-internal (seen when they do it) or bring classes derived from ours (marked).
+Skipped are tests of other modules, and tests that work only with interpreted modules: they patch an internal (detected
+when they do it) or define subclasses of ours (marked `interpreted`). `TEST_LENGTH=brief` also skips repetitions:
+property tests and faults run interpreted in `make test`, and with compiled modules in `make test-all`.
 """
 
 from __future__ import annotations
@@ -13,20 +14,33 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.support.length import BRIEF
 
 import moongate.payload
 
 COMPILED = not str(moongate.payload.__file__).endswith(".py")
 TESTS = Path(__file__).parent.parent
-OTHER = {
-    *("agents", "cli", "fuzz", "sim", "soak", "support"),
-    *("test_architecture.py", "test_deploy.py", "test_docs.py", "test_examples.py", "test_linear.py"),
-    *("test_speed.py", "test_supply_chain.py"),
+ONLY_INTERPRETED = "interpreted modules only"
+ONLY_COMPILED = "test_machine_code.py"
+SOURCE = Path(str(moongate.payload.__file__)).parent
+OTHER = {  # folders of tests whose folder of modules has none that is compiled are found without being named
+    *(
+        "agents",
+        "fuzz",
+        "soak",
+        "support",
+        "test_architecture.py",
+        "test_deploy.py",
+        "test_docs.py",
+        "test_examples.py",
+    ),
+    *("test_linear.py", "test_map.py", "test_speed.py", "test_suite.py", "test_supply_chain.py", "test_yardstick.py"),
 }
+SAME_AGAIN = {"properties", "faults", "test_canary.py", "gateway/test_sdk_loops.py", "gateway/test_tool_loops.py"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--compiled", action="store_true", help="run what concerns the compiled modules, over them")
+    parser.addoption("--compiled", action="store_true", help="run the tests of the compiled modules")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -35,19 +49,27 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    chosen = config.getoption("--compiled") and collection_path.parent == TESTS and collection_path.name in OTHER
-    return True if chosen else None
+    if not collection_path.is_relative_to(TESTS):
+        return None
+    name = collection_path.relative_to(TESTS).as_posix()
+    if not config.getoption("--compiled"):
+        return True if name == ONLY_COMPILED else None
+    modules = SOURCE / name
+    if modules.is_dir() and not any(modules.rglob("*.so")):
+        return True
+    same_again = BRIEF and (name in SAME_AGAIN or name.endswith("_properties.py"))
+    return True if name in OTHER or same_again else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         mark = item.get_closest_marker("interpreted")
         if COMPILED and mark is not None:
-            item.add_marker(pytest.mark.skip(reason=f"over Python only: it {mark.args[0]}"))
+            item.add_marker(pytest.mark.skip(reason=f"{ONLY_INTERPRETED}: it {mark.args[0]}"))
 
 
-class Careful(pytest.MonkeyPatch):  # type: ignore[misc]
-    """Compiled code does not see what is put in the place of a function or a constant: such a test says nothing."""
+class SkippingMonkeyPatch(pytest.MonkeyPatch):  # type: ignore[misc]
+    """Skips a test that patches a compiled module: compiled code ignores patched functions and constants."""
 
     def setattr(self, target: Any, *args: Any, **named: Any) -> None:
         if isinstance(target, str):
@@ -55,7 +77,7 @@ class Careful(pytest.MonkeyPatch):  # type: ignore[misc]
         else:
             owner = target if isinstance(target, ModuleType) else importlib.import_module(_home_of(target))
         if isinstance(owner, ModuleType) and _is_compiled(owner):
-            pytest.skip("over Python only: it puts something in the place of an internal")
+            pytest.skip(f"{ONLY_INTERPRETED}: it patches an internal")
         super().setattr(target, *args, **named)
 
 
@@ -79,6 +101,6 @@ def _is_compiled(module: ModuleType) -> bool:
 
 @pytest.fixture
 def monkeypatch() -> Iterator[pytest.MonkeyPatch]:
-    patch = Careful() if COMPILED else pytest.MonkeyPatch()
+    patch = SkippingMonkeyPatch() if COMPILED else pytest.MonkeyPatch()
     yield patch
     patch.undo()

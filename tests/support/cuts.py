@@ -1,4 +1,4 @@
-"""Every way to cut a byte string that a stream test should try."""
+"""The ways in which stream tests split a byte string."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 
 def every_cut(data: bytes) -> Iterator[list[bytes]]:
-    """Whole, byte by byte, and in two at each place."""
+    """In one piece, byte by byte, and in two pieces at each position."""
     yield [data]
     yield pieces_of(data, 1)
     yield from ([data[:at], data[at:]] for at in range(1, len(data)))

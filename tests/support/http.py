@@ -1,4 +1,4 @@
-"""A plain HTTP client for tests: one request, one connection, all bytes of the answer."""
+"""A plain HTTP client for tests: one request per connection, all bytes of the response."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from tests.support.canary import WATCH
 
-PATIENCE = 30.0  # far above what any test needs: a hang is a failure, not a wait
+TIMEOUT = 30.0  # seconds; far more than any test needs, so that a hang is a failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Reply:
 
 
 def post(url: str, body: Any, *, key: str = "", headers: dict[str, str] | None = None) -> Reply:
-    """POST a JSON body (bytes go as they are)."""
+    """POST a JSON body; bytes are sent as they are."""
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     return request("POST", url, data, key=key, headers={"content-type": "application/json", **(headers or {})})
 
@@ -36,22 +36,22 @@ def get(url: str, *, key: str = "", headers: dict[str, str] | None = None) -> Re
 
 def request(method: str, url: str, data: bytes | None, *, key: str, headers: dict[str, str]) -> Reply:
     parts = urlsplit(url)
-    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=PATIENCE)
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=TIMEOUT)
     if key:
         headers = {"authorization": f"Bearer {key}", **headers}
     try:
         connection.request(method, parts.path + (f"?{parts.query}" if parts.query else ""), data, headers)
         response = connection.getresponse()
-        told = {name.lower(): value for name, value in response.getheaders()}
+        received = {name.lower(): value for name, value in response.getheaders()}
         try:
-            return _searched(Reply(response.status, told, response.read()))
+            return _searched(Reply(response.status, received, response.read()))
         except http.client.IncompleteRead as short:
-            return _searched(Reply(response.status, told, short.partial, cut=True))
+            return _searched(Reply(response.status, received, short.partial, cut=True))
     finally:
         connection.close()
 
 
 def _searched(reply: Reply) -> Reply:
-    """Gateways in other processes are only seen from here."""
+    """Search a reply for secrets: it may come from a gateway in another process, which no tap sees."""
     WATCH.search(repr(reply.headers).encode() + reply.body, "an answer")
     return reply

@@ -1,4 +1,4 @@
-"""An upstream that sends recorded bytes: the model's name (after the last slash) chooses the recording."""
+"""An upstream that sends recorded bytes: the model name (after the last slash) selects the recording."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RECORDINGS = Path(__file__).parent.parent / "recordings"
 
 
 def recordings() -> dict[str, bytes]:
-    """The recorded streams by name, without the comment that says where they come from."""
+    """The recorded streams by name, without the comment that names their source."""
     found = {}
     for file in sorted(RECORDINGS.glob("*.sse")):
         head, _, body = file.read_bytes().partition(b"\n\n")

@@ -2,18 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from moongate.wire.frames import Frame, counts_at_the_end, odd_bytes, without_bom
+from moongate.wire.frames import Frame, counts_at_the_end, without_bom
 
 
 def test_frames_are_equal_if_they_say_the_same() -> None:
     assert Frame(b"raw", b"data") == Frame(b"raw", b"data", "")
     assert Frame(b"raw", b"data") != Frame(b"raw", None)
-
-
-def test_bytes_that_are_not_ordinary_are_found() -> None:
-    table = odd_bytes(b"ab")
-    assert 1 not in b"abba".translate(table)
-    assert 1 in b"abc".translate(table)
 
 
 @pytest.mark.parametrize(

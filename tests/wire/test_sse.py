@@ -156,7 +156,7 @@ def test_empty_events_leave_in_one_piece(empty: bytes) -> None:
 def test_waiting_bytes_can_be_taken_back() -> None:
     decoder = SseDecoder()
     decoder.feed(b"data: a\n\ndata: ")
-    assert decoder.waiting == 6
+    assert decoder.buffered == 6
     assert decoder.take() == b"data: "
-    assert decoder.waiting == 0
+    assert decoder.buffered == 0
     assert events(decoder.feed(b"data: b\n\n")) == [(b"b", "")]

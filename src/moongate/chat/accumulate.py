@@ -1,24 +1,24 @@
-"""Chunks of a stream → the one completion that they spell."""
+"""Chunks of a stream → the completion that they make up."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from moongate.chat.grouping import CallSlot, Grouping
+from moongate.chat.call_grouping import ARGUMENTS, CallGrouping, CallSlot, body_of
 from moongate.chat.progress import choice_index
 from moongate.payload import JsonObject
 
-_ADDED_UP: Final = ("content", "reasoning_content", "reasoning", "refusal")
-_OF_THE_CHUNK: Final = ("choices", "object", "usage")
-_OF_THE_CHOICE: Final = ("index", "delta", "message", "finish_reason")
-_OF_THE_CALL: Final = ("index", "id", "function")
+_TEXT_MEMBERS: Final = ("content", "reasoning_content", "reasoning", "refusal")
+_CHUNK_MEMBERS: Final = ("choices", "object", "usage")
+_CHOICE_MEMBERS: Final = ("index", "delta", "message", "finish_reason")
+_CALL_MEMBERS: Final = ("index", "id", "function", "custom")
 
 
 class Accumulator:
     """One streamed answer. Feed it payloads; `completion()` is the answer so far.
 
-    Without `late_ids` calls are told as to a reader who hears of each when its name is known: in that order, and with
-    the id that came by then.
+    Without `late_ids` a call begins when its name is known: calls are in that order, and an id that comes later does
+    not count.
     """
 
     __slots__ = ("_choices", "_late_ids", "_top", "_usage")
@@ -30,7 +30,7 @@ class Accumulator:
         self._usage: Any = None
 
     def feed(self, payload: JsonObject) -> None:
-        _keep(self._top, payload, _OF_THE_CHUNK)
+        _keep(self._top, payload, _CHUNK_MEMBERS)
         if payload.get("usage") is not None:
             self._usage = payload["usage"]
         choices = payload.get("choices")
@@ -40,6 +40,11 @@ class Accumulator:
                 if index not in self._choices:
                     self._choices[index] = _Choice(index, self._late_ids)
                 self._choices[index].feed(choice)
+
+    @property
+    def has_pieced_names(self) -> bool:
+        """Whether a call got a second name before its arguments: only the rules for streams know what that means."""
+        return any(choice.has_pieced_names for choice in self._choices.values())
 
     def completion(self) -> JsonObject:
         """The whole answer: choices by their index, each with its message."""
@@ -52,18 +57,25 @@ class Accumulator:
 
 
 class _Call(CallSlot):
-    __slots__ = ("early", "members", "named")
+    __slots__ = ("early", "kind", "members", "named", "pieced")
 
     def __init__(self) -> None:
         super().__init__()
         self.members: JsonObject = {}
         self.early = ""  # the id, if it did not come behind the name
+        self.kind = "function"
         self.named = False
+        self.pieced = False  # another name came before the arguments
+
+    def take_name(self, name: str) -> None:
+        self.pieced = self.pieced or bool(self.name and name != self.name and not self.parts)
+        super().take_name(name)
 
     def whole(self, late_ids: bool) -> JsonObject:
-        function = {**self.members.get("function", {}), "name": self.name, "arguments": joined(self.parts)}
-        rest = {name: value for name, value in self.members.items() if name != "function"}
-        return {"id": self.given if late_ids else self.early, "type": "function", **rest, "function": function}
+        kind = self.kind
+        body = {**self.members.get(kind, {}), "name": self.name, ARGUMENTS[kind]: joined(self.parts)}
+        rest = {name: value for name, value in self.members.items() if name != kind}
+        return {"id": self.original_id if late_ids else self.early, "type": kind, **rest, kind: body}
 
 
 class _Choice:
@@ -76,17 +88,17 @@ class _Choice:
         self._message: JsonObject = {}
         self._members: JsonObject = {}
         self._reason: Any = None
-        self._calls: Grouping[_Call] = Grouping(_Call)
+        self._calls: CallGrouping[_Call] = CallGrouping(_Call)
         self._named: list[_Call] = []
 
     def feed(self, choice: JsonObject) -> None:
-        _keep(self._members, choice, _OF_THE_CHOICE)
+        _keep(self._members, choice, _CHOICE_MEMBERS)
         if choice.get("finish_reason"):
             self._reason = self._reason or choice["finish_reason"]
         delta = choice.get("delta")
         if not isinstance(delta, dict):
             return
-        for name in _ADDED_UP:
+        for name in _TEXT_MEMBERS:
             text = delta.get(name)
             if isinstance(text, str):
                 self._texts.setdefault(name, []).append(text)
@@ -94,19 +106,24 @@ class _Choice:
         for entry in calls if isinstance(calls, list) else ():
             if isinstance(entry, dict):
                 self._call(entry)
-        _keep(self._message, delta, (*_ADDED_UP, "tool_calls"))
+        _keep(self._message, delta, (*_TEXT_MEMBERS, "tool_calls"))
 
     def _call(self, entry: JsonObject) -> None:
         call = self._calls.route(entry)
         if not call.named:
-            call.early = call.given
+            call.early = call.original_id
             if call.name:
                 call.named = True
                 self._named.append(call)
-        _keep(call.members, entry, _OF_THE_CALL)
-        function = entry.get("function")
-        if isinstance(function, dict):
-            _keep(call.members.setdefault("function", {}), function, ("name", "arguments"))
+        _keep(call.members, entry, _CALL_MEMBERS)
+        kind, body = body_of(entry)
+        if body:
+            call.kind = kind
+            _keep(call.members.setdefault(kind, {}), body, ("name", ARGUMENTS[kind]))
+
+    @property
+    def has_pieced_names(self) -> bool:
+        return any(call.pieced for call in self._calls.slots)
 
     def whole(self) -> JsonObject:
         rest = dict(self._message)
@@ -133,8 +150,8 @@ def joined(parts: list[str]) -> str:
 
 
 def _keep(into: JsonObject, found: JsonObject, left_out: tuple[str, ...]) -> None:
-    """Take over what was said: lists grow, objects are merged, of anything else the last word counts."""
-    waiting = [(into, found)]  # a stack of our own: it may be nested as deep as it likes
+    """Add members to those known so far: lists are extended, objects merged, anything else replaced."""
+    waiting = [(into, found)]  # a stack of our own, since the nesting has no limit
     while waiting:
         into, found = waiting.pop()
         for name, value in found.items():
@@ -151,7 +168,7 @@ def _keep(into: JsonObject, found: JsonObject, left_out: tuple[str, ...]) -> Non
 
 
 def _own(value: Any) -> Any:
-    """A copy of what may grow here: the provider's objects are not ours to change."""
+    """A copy of what may be extended here: the provider's objects are never changed."""
     if not isinstance(value, dict):
         return list(value) if isinstance(value, list) else value
     top = dict(value)

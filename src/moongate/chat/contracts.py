@@ -2,34 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Sequence, Set
+from typing import Any, Final, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
-from moongate.chat.items import Item, Stretch
+from moongate.chat.items import Item
+from moongate.chat.verdict import ReplacedAnswer, Verdict
 from moongate.errors import GatewayError
 from moongate.payload import JsonObject
 
+_ANSWER_MEMBERS: Final = ("choices", "usage")  # no request has these
+
 
 class Note(NamedTuple):
-    """One repair: what kind, where, what stood there before and what stands there now."""
+    """One repair: what kind, where, what stood there before and what stands there now.
+
+    >>> Note("finish_reason", "choices[0].finish_reason", "stop", "tool_calls").mends
+    'vendor'
+    """
 
     kind: str
     where: str
     before: Any = None
     after: Any = None
+    why: str = ""  # where the kind alone does not tell
+
+    @property
+    def mends(self) -> Literal["vendor", "client"]:
+        """Whose work is repaired: an answer is the vendor's, a request the client's. The path tells which it is."""
+        return "vendor" if self.where.startswith(_ANSWER_MEMBERS) else "client"
 
 
 class Exchange(Protocol):
-    """One request and its one answer, then dropped.
-
-    It may have a `gate`: bytes. Then `plain` asks of a text only whether one of them is in it: behind a stretch that
-    was plain, the next one of the same field without these bytes is plain too. Without it (None) every text is shown.
-    """
+    """One request and its one answer, then dropped. `BaseExchange` is one that changes nothing."""
 
     request: JsonObject  # what goes upstream; the same object if nothing changed
+    assembles_calls: bool  # the last chunk of a choice with calls also carries its whole message
+    accepts_late_ids: bool  # an id that comes after the name of its call counts
 
     @property
     def notes(self) -> Sequence[Note]: ...
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the answer was worth, when it is over; until then it counts as aborted, or as clean where the exchange
+        does not judge."""
+        ...
+
+    def schema_check(self) -> Callable[[], Verdict] | None:
+        """For a thread, when the answer is over: the verdict with every call checked against the client's own schema.
+
+        None: there is nothing to check, or it was done before the calls left.
+        """
+        ...
+
+    @property
+    def replaced(self) -> Sequence[ReplacedAnswer]:
+        """The answers in whose place another one left."""
+        ...
+
+    def next_request(self) -> JsonObject | None:
+        """What to send for another try, None if there is none. Its answer is fed to this exchange, too.
+
+        Asked when an answer is over. Of a whole one `reply` has returned the best so far; the end of a streamed one is
+        held back until a further try is over, or `settle` says that there is none.
+        """
+        ...
+
+    def settle(self) -> Sequence[Item]:
+        """No further try is made: the end of the streamed answer."""
+        ...
 
     def reply(self, body: JsonObject) -> JsonObject:
         """The whole answer, repaired; the same object if nothing changed."""
@@ -39,12 +80,9 @@ class Exchange(Protocol):
 
     def close(self) -> Sequence[Item]: ...
 
-    def plain(self, stretch: Stretch) -> bool:
-        """May this stretch of plain text leave as it came? True only if no rule can fire in it and no state changes.
 
-        An empty text asks for the next one too: without a byte of `gate` in it, it may leave without being shown here.
-        """
-        ...
+class TakesLong(Exception):
+    """A request needs more work than fits between two events: `begin` belongs into a thread."""
 
 
 class Transformer(Protocol):
@@ -53,49 +91,50 @@ class Transformer(Protocol):
     def begin(self, request: JsonObject) -> Exchange: ...
 
 
-class Encoder(Protocol):
-    """Items of one answer → the bytes of one front door's stream."""
+@runtime_checkable
+class LearnsFromRefusals(Protocol):
+    """A transformer that knows what answers some refusals of providers. It stays frozen: its caller remembers rules."""
 
-    verbatim: bool  # `plain` gives the stretch's own bytes and remembers nothing
+    def recognise_refusal(self, message: str) -> str | None:
+        """The name of the rule that answers a 400 with this message, or None."""
+        ...
+
+    def with_rules(self, rules: Set[str]) -> Self:
+        """The same transformer with the rules of these names."""
+        ...
+
+
+class Encoder(Protocol):
+    """Items of one answer → the bytes of one front's stream."""
+
     failure: GatewayError | None  # why the encoder itself ended the answer, if it did; its error event has left
 
     def feed(self, item: Item) -> bytes: ...
-
-    def plain(self, stretch: Stretch) -> bytes:
-        """The same for a stretch of plain text, in one go."""
-        ...
-
-    def writer(self, stretch: Stretch) -> Callable[[bytes], bytes] | None:
-        """Behind a stretch: writes the next text of its kind (never empty) as `plain` would. Good until anything else
-        is fed.
-
-        None: there is no such short way here, or none is needed (`verbatim`).
-        """
-        ...
 
     def close(self) -> bytes: ...
 
 
 class Dialect(Protocol):
-    """One front door. Stateless; what belongs to one request is in `asked`, the client's own body."""
+    """One front door. Stateless; what belongs to one request is in `client_request`, the client's own body."""
 
     name: str  # "chat", "messages", "responses"
+    passes_bytes_through: bool  # `decode` and `encode` change nothing: an answer that nobody changed keeps its bytes
 
     def decode(self, body: JsonObject) -> JsonObject:
-        """The front's request → a chat request. Raises BadRequest with the path of the culprit."""
+        """The front's request → a chat request. Raises BadRequest with the path of the invalid field."""
         ...
 
     def left_out(self, body: JsonObject) -> Sequence[Note]:
         """What of a good request does not reach the model."""
         ...
 
-    def encode(self, reply: JsonObject, asked: JsonObject) -> JsonObject:
+    def encode(self, reply: JsonObject, client_request: JsonObject) -> JsonObject:
         """A whole chat completion → the front's answer."""
         ...
 
-    def encoder(self, asked: JsonObject) -> Encoder: ...
+    def encoder(self, client_request: JsonObject) -> Encoder: ...
 
-    def told(self, error: GatewayError) -> GatewayError:
+    def map_error(self, error: GatewayError) -> GatewayError:
         """The error as this front's clients understand it best; its status is the answer's status."""
         ...
 
@@ -107,7 +146,9 @@ class Dialect(Protocol):
         """The same in the middle of a stream: one terminal event."""
         ...
 
-    def failed_stream(self, error: GatewayError, asked: JsonObject) -> bytes | None:
+    def failed_stream(
+        self, error: GatewayError, client_request: JsonObject, *, accepts_events: bool = False, final: bool = False
+    ) -> bytes | None:
         """For an error before the stream that clients understand only inside one: that stream (status 200)."""
         ...
 

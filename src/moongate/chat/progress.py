@@ -1,4 +1,4 @@
-"""How far a streamed answer has come: is it whole if it ends here?"""
+"""How far a streamed answer has come: is it complete if it ends here?"""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Progress:
                     self._finished[index] = False
 
     @property
-    def whole(self) -> bool:
+    def complete(self) -> bool:
         """Did every choice finish, and was there one?"""
         return bool(self._finished) and all(self._finished.values())
 

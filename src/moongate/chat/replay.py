@@ -1,24 +1,22 @@
-"""One completion → the chunks of a stream that spells it: the reverse of `accumulate`."""
+"""One completion → the chunks of a stream with the same content: the reverse of `accumulate`."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
-from moongate.chat.grouping import arguments_text, function_of
-from moongate.chat.items import Chunk
+from moongate.chat.call_grouping import arguments_text, body_of, function_of
+from moongate.chat.items import STREAM_MEMBERS, Chunk
 from moongate.chat.progress import choice_index
 from moongate.payload import JsonObject
-
-_IN_EVERY_CHUNK: Final = ("id", "created", "model", "system_fingerprint", "service_tier", "provider")
 
 
 def chunks_of(completion: JsonObject, *, summaries: bool = False) -> list[Chunk]:
     """The completion as chunks. With `summaries` the last chunk of a choice with calls carries its message as well.
 
-    What is not known travels in the first chunk, of the answer and of each choice. The usage travels with the
-    last finish reason and not in a chunk of its own, since not every client bears a chunk without choices.
+    Unknown members go into the first chunk, of the answer and of each choice. The usage goes with the last finish
+    reason and not into a chunk of its own, since some clients fail on a chunk without choices.
     """
-    top: JsonObject = {name: completion[name] for name in _IN_EVERY_CHUNK if name in completion}
+    top: JsonObject = {name: completion[name] for name in STREAM_MEMBERS if name in completion}
     top["object"] = "chat.completion.chunk"
     chunks: list[JsonObject] = []
     choices = completion.get("choices")
@@ -38,19 +36,21 @@ def _choice(choice: JsonObject, index: int, summaries: bool) -> list[JsonObject]
     calls = message.get("tool_calls")
     calls = [each for each in calls if isinstance(each, dict)] if isinstance(calls, list) else []
     rest = {name: value for name, value in choice.items() if name not in ("index", "message", "finish_reason")}
-    said = {name: value for name, value in message.items() if name != "tool_calls"}
-    deltas: list[JsonObject] = [{"role": "assistant", **said}]
+    others = {name: value for name, value in message.items() if name != "tool_calls"}
+    deltas: list[JsonObject] = [{"role": "assistant", **others}]
     for position, call in enumerate(calls):
         deltas += [{"tool_calls": [entry]} for entry in _call(call, position)]
-    told: list[JsonObject] = [{"index": index, "delta": delta, "finish_reason": None} for delta in deltas]
-    told[0].update(rest)
+    choices: list[JsonObject] = [{"index": index, "delta": delta, "finish_reason": None} for delta in deltas]
+    choices[0].update(rest)
     last: JsonObject = {"index": index, "delta": {}, "finish_reason": choice.get("finish_reason")}
     if summaries and calls:
         last["message"] = summary(message.get("content"), calls)
-    return [*told, last]
+    return [*choices, last]
 
 
 def _call(call: JsonObject, position: int) -> list[JsonObject]:
+    if body_of(call)[0] == "custom":
+        return [{"index": position, **call}]
     function = function_of(call)
     arguments = arguments_text(function.get("arguments"))
     first = {"index": position, **call, "function": {**function, "arguments": ""}}

@@ -1,4 +1,7 @@
-"""The command `moongate`. A command is a module with `arguments(parser)`, `run(options) -> exit code` and `EPILOG`."""
+"""The command `moongate`.
+
+A command is a module with `arguments(parser)`, `run(options, console) -> exit code` and `EPILOG`.
+"""
 
 from __future__ import annotations
 
@@ -10,53 +13,69 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from moongate.errors import ConfigError
+from moongate.cli.console import Console, process_console
+from moongate.cli.terminal import command as command_line
+from moongate.cli.terminal import open_standard_streams
+from moongate.errors import ConfigError, ConfigErrors
 
 # name → (module, what it does). A command's module is imported when the command runs, to start quickly.
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
+    "demo": ("moongate.cli.demo", "show five repairs and a tool loop, without a key or a network"),
     "serve": ("moongate.cli.serve", "start the gateway"),
     "check": ("moongate.cli.check", "check the configuration and show what it means"),
     "init": ("moongate.cli.init", "write a configuration for a provider"),
     "connect": ("moongate.cli.connect", "show (or write) the settings that a coding agent needs"),
     "replay": ("moongate.cli.replay", "run a recorded answer through a chain, item by item"),
     "sim": ("moongate.cli.sim", "start the simulator alone"),
+    "keys": ("moongate.cli.keys", "make, show, rotate and delete client keys"),
+    "teams": ("moongate.cli.teams", "make, show and delete teams of keys"),
+    "usage": ("moongate.cli.usage", "show who used what, and what it cost"),
+    "prices": ("moongate.cli.prices", "show what tokens cost"),
+    "route": ("moongate.cli.route", "show how a route chooses: scores, prices, health"),
+    "store": ("moongate.cli.store", "back up, check or export the store of keys and usage"),
 }
 
 EPILOG: Final = """\
-moongate COMMAND --help tells more about a command.
+moongate COMMAND --help shows the options of a command.
 
 example:
   moongate init vllm && moongate check && moongate serve
 
-exit codes: 0 all is well, 1 it failed, 2 the configuration or the command line is wrong"""
+exit codes: 0 success, 1 failure, 2 the configuration or the command line is wrong"""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code."""
+def main(arguments: Sequence[str] | None = None, console: Console | None = None) -> int:
+    """Run one command; returns the exit code."""
+    open_standard_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal that knows no … gets a ?, not a traceback
+            stream.reconfigure(errors="replace")  # an encoding without "…" gets "?" instead of a traceback
     given = list(sys.argv[1:] if arguments is None else arguments)
-    parser = _parser(next((each for each in given if not each.startswith("-")), ""))
+    parser = command_parser(next((each for each in given if not each.startswith("-")), ""))
     options = parser.parse_args(given)
     if not options.command:
+        print(f"{command_line()} demo shows in a second what moongate repairs, without a key or a network.\n")
         parser.print_help()
         return 2
     try:
-        code = importlib.import_module(COMMANDS[options.command][0]).run(options)
+        command = importlib.import_module(COMMANDS[options.command][0])
+        return int(command.run(options, console or process_console()))
+    except ConfigErrors as several:
+        for each in several.errors:
+            print(f"moongate: {each}", file=sys.stderr)
+        return 2
     except ConfigError as error:
         print(f"moongate: {error}", file=sys.stderr)
         return 2
     except (KeyboardInterrupt, EOFError):  # Ctrl-C, or Ctrl-D at a question
         print(file=sys.stderr)
         return 130
-    except BrokenPipeError:  # whoever read our output has gone: nothing more can be told
+    except BrokenPipeError:  # the reader of our output has closed it; the flush at exit must not fail again
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
-    return int(code)
 
 
-def _parser(wanted: str) -> argparse.ArgumentParser:
+def command_parser(command: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="moongate",
         description="A gateway that makes Kimi's tool calling work behind any\nOpenAI-compatible provider.",
@@ -67,15 +86,15 @@ def _parser(wanted: str) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for name, (module, about) in COMMANDS.items():
         sub = commands.add_parser(name, help=about, description=about[0].upper() + about[1:] + ".")
-        if name == wanted:
-            found = importlib.import_module(module)
-            sub.epilog, sub.formatter_class = found.EPILOG, argparse.RawDescriptionHelpFormatter
-            found.arguments(sub)
+        if name == command:
+            imported = importlib.import_module(module)
+            sub.epilog, sub.formatter_class = imported.EPILOG, argparse.RawDescriptionHelpFormatter
+            imported.arguments(sub)
     return parser
 
 
 class _Version(argparse.Action):
-    """Looked up only when asked for."""
+    """Looks the version up only when it is requested, because the look-up is slow."""
 
     def __init__(self, option_strings: Sequence[str], dest: str) -> None:
         super().__init__(option_strings, dest, nargs=0, help="show the version")

@@ -1,24 +1,27 @@
-"""`moongate check`: what the configuration means, model by model. No secret is shown."""
+"""`moongate check`: validates the configuration and describes it, model by model. No secret is shown."""
 
 from __future__ import annotations
 
 import argparse
 
 from moongate.chat.contracts import Transformer
-from moongate.cli.concerns import concerns
-from moongate.cli.locate import add_config_option, located, required
-from moongate.cli.meaning import facts, options_of
-from moongate.cli.terminal import Paint, fitted, warn
-from moongate.gateway.config.load import Config, Source
+from moongate.cli.config_path import add_config_option, load_config
+from moongate.cli.console import Console
+from moongate.cli.describe import facts, options_of
+from moongate.cli.terminal import Colours, fitted, warn
+from moongate.cli.warnings import config_warnings
+from moongate.gateway.config.load import Config
 from moongate.gateway.config.schema import json_schema
-from moongate.gateway.redaction import Redactor
-from moongate.gateway.routing import Route, Routes
+from moongate.gateway.config.sources import Source
+from moongate.gateway.http.redaction import Redactor
+from moongate.gateway.routing.route import Route
+from moongate.gateway.routing.routes import Routes
 
 EPILOG = """\
 example:
   moongate check --config config.json
 
-exit codes: 0 it is right (though there may be warnings), 2 it is wrong, or there is none"""
+exit codes: 0 it is valid (though there may be warnings), 2 it is invalid, or there is none"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,33 +30,35 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--schema", action="store_true", help="print the JSON Schema of the file instead")
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace, console: Console) -> int:
     if options.schema:
         print(json_schema(), end="")
         return 0
-    config = required(options.config)
-    clean = Redactor(config.secrets).clean
-    paint = Paint()
+    config = load_config(options.config, console.environ)
+    redact = Redactor(config.secrets).redact
+    paint = Colours()
     for line in _lines(config, Routes(config), paint, everything=options.all):
-        print(fitted(clean(line)))
-    for line in concerns(config):
-        warn(clean(line))
-    print(paint("ok", "green"), located(options.config))
+        print(fitted(redact(line)))
+    for line in config_warnings(config):
+        warn(redact(line))
+    print(paint("ok", "green"), config.file)
     return 0
 
 
-def _lines(config: Config, routes: Routes, paint: Paint, *, everything: bool) -> list[str]:
+def _lines(config: Config, routes: Routes, paint: Colours, *, everything: bool) -> list[str]:
     settings = config.settings
-    own = "none needed" if config.client_keys is None else str(len(config.client_keys) or "made at first start")
-    lines = [f"listens on http://{settings.host}:{settings.port}, client keys: {own}"]
-    rows = iter(routes.all)
+    keys = "none needed" if config.client_keys is None else str(len(config.client_keys) or "made at first start")
+    lines = [f"listens on http://{settings.host}:{settings.port}, client keys: {keys}"]
+    remaining = iter(routes.all)
     for source in config.sources:
         keys = {0: "no key", 1: "1 key"}.get(len(source.keys), f"{len(source.keys)} keys")
         lines += ["", f"{paint(source.name, 'bold')}  {source.endpoint.url}  ({keys})"]
         for model in source.models:
-            route = next(rows)
+            route = next(remaining)
             lines += _model(route, routes, paint)
             lines += _chain(config, source, model.name, everything=everything)
+    if routes.configured:
+        lines += ["", paint("routes", "bold"), *(line for route in routes.configured for line in _route(route, routes))]
     if settings.aliases:
         lines += ["", paint("aliases", "bold"), *(f"  {name} → {to}" for name, to in settings.aliases.items())]
     if settings.default:
@@ -61,12 +66,21 @@ def _lines(config: Config, routes: Routes, paint: Paint, *, everything: bool) ->
     return lines
 
 
-def _model(route: Route, routes: Routes, paint: Paint) -> list[str]:
-    asked = [each for each, other in routes.listed() if other.index == route.index]
-    lines = [f"  {paint(route.model, 'cyan')}  asked for as {', '.join(dict.fromkeys([*asked, route.name]))}"]
+def _model(route: Route, routes: Routes, paint: Colours) -> list[str]:
+    listed = [name for name, other in routes.listed() if other is route]
+    lines = [f"  {paint(route.model, 'cyan')}  names: {', '.join(dict.fromkeys([*listed, route.name]))}"]
     if route.fallback:
         lines.append(f"    fallback: {', '.join(routes.all[index].name for index in route.fallback)}")
     return lines
+
+
+def _route(route: Route, routes: Routes) -> list[str]:
+    policy = route.policy
+    assert policy is not None
+    sticky = ", sticky" if policy.sticky else ""
+    pairs = zip(policy.targets, policy.weights, strict=True)
+    targets = [f"{routes.all[index].name}{f' (weight {weight:g})' if weight != 1 else ''}" for index, weight in pairs]
+    return [f"  {route.name} → {', '.join(targets)}", f"    strategy: {policy.strategy}{sticky}"]
 
 
 def _chain(config: Config, source: Source, model: str, *, everything: bool) -> list[str]:
@@ -81,9 +95,9 @@ def _chain(config: Config, source: Source, model: str, *, everything: bool) -> l
 
 
 def _options(transformer: Transformer, *, everything: bool) -> list[str]:
-    changed, usual = options_of(transformer)
-    shown = changed | usual if everything else changed
+    changed, defaults = options_of(transformer)
+    shown = changed | defaults if everything else changed
     if not shown:
-        return [f"options: {len(usual)}, all at their defaults (--all shows them)"] if usual else []
-    rest = f" ({len(usual)} more at their defaults: --all)" if usual and not everything else ""
+        return [f"options: {len(defaults)}, all at their defaults (--all shows them)"] if defaults else []
+    rest = f" ({len(defaults)} more at their defaults: --all)" if defaults and not everything else ""
     return [f"options{rest}:", *(f"  {name}: {value}" for name, value in shown.items())]

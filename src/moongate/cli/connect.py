@@ -1,4 +1,4 @@
-"""`moongate connect`: the settings that a coding agent needs, for the configuration at hand."""
+"""`moongate connect`: shows, writes or takes back the settings that a coding agent needs for this configuration."""
 
 from __future__ import annotations
 
@@ -7,59 +7,101 @@ import shlex
 from dataclasses import replace
 from pathlib import Path
 
-from moongate.cli.agents import AGENTS, Gate, Settings, merged
-from moongate.cli.credential import NO_KEY, PLACEHOLDER, Credential, client_credential
-from moongate.cli.init import write_new
-from moongate.cli.locate import DEFAULT, add_config_option, located
-from moongate.cli.terminal import Paint
+from moongate.cli.agent_files import backup_of, format_of, undo_settings, write_settings
+from moongate.cli.agents import AGENTS, AgentSettings, GatewayAddress, context_window
+from moongate.cli.config_path import DEFAULT, add_config_option, find_config
+from moongate.cli.console import Console
+from moongate.cli.credential import (
+    NO_KEY,
+    PLACEHOLDER,
+    Credential,
+    client_credential,
+    client_number,
+    given_credential,
+    given_key,
+)
+from moongate.cli.terminal import Colours
 from moongate.errors import ConfigError, GatewayError
-from moongate.gateway.client_key import home, own_key
-from moongate.gateway.config.jsonc import parse
-from moongate.gateway.config.load import Config, read_config
+from moongate.gateway.config.load import Config, ReadOptions, read_config
 from moongate.gateway.config.schema import indented
-from moongate.gateway.routing import Routes
+from moongate.gateway.http.client_key import home as gateway_home
+from moongate.gateway.http.client_key import own_key
+from moongate.gateway.routing.routes import Routes
 
 SIMULATED = "kimi-k2-sim"  # the first model of a gateway without a configuration
+MIN_WINDOW = 1024
 EPILOG = """\
 example:
-  moongate connect claude-code --write"""
+  moongate connect claude-code --write
+
+--write keeps the file's other settings and its first content; writing twice changes nothing. --undo takes the settings
+out again. No provider's key is needed."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("agent", choices=AGENTS, metavar="AGENT", help=f"one of {', '.join(AGENTS)}")
     add_config_option(parser)
     parser.add_argument(
-        "--model", metavar="MODEL", help="the model it shall use (default: the default, else the first one)"
+        "--model", metavar="MODEL", help="the model to use (default: the configured default, else the first one)"
     )
     parser.add_argument(
         "--url", metavar="URL", help="the gateway's address as the agent sees it (default: as configured)"
     )
-    parser.add_argument("--write", action="store_true", help="write the settings into the agent's own file")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--client", metavar="NAME", help="use the client key of this name in 'api_keys'")
+    which.add_argument(
+        "--key",
+        metavar="KEY",
+        help="use this client key: '$VARIABLE', file:PATH, or the key that 'keys create' printed",
+    )
+    parser.add_argument(
+        "--context-window", type=int, metavar="N", help="the tokens that the model takes (default: by its name)"
+    )
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--write", action="store_true", help="write the settings into the agent's own file")
+    what.add_argument("--undo", action="store_true", help="take the settings out of that file again")
     parser.add_argument("--file", type=Path, metavar="FILE", help="that file, if it is not the usual one")
     parser.add_argument("--show-key", action="store_true", help="show the client key instead of where it is")
 
 
-def run(options: argparse.Namespace) -> int:
-    path = located(options.config)
-    config = read_config(path) if path is not None else None
-    credential = client_credential(config)
+def run(options: argparse.Namespace, console: Console) -> int:
+    if options.undo:
+        return _undo(options, console)
+    path = find_config(options.config, console.environ)
+    reading = ReadOptions(provider_keys=False, validate=Routes)
+    config = read_config(path, console.environ, reading) if path is not None else None
+    home = gateway_home(console.environ)
+    credential = given_credential(options.key) if options.key else client_credential(config, home, options.client)
     root = options.url.rstrip("/") if options.url else _address(config)
-    gate = Gate(root, credential.plain, _model(config, options.model))
+    model = _model(config, options.model)
+    gateway = GatewayAddress(root, credential.plain, model, _window(model, options.context_window))
     agent = AGENTS[options.agent]
-    shown = agent(replace(gate, key=_key(config)) if options.show_key else gate)
-    if options.write:
-        lines = _write(agent(replace(gate, key=_key(config))), options.file)
-        lines += [f"set in the shell: {line}" for line in (_exports(shown, credential) if shown.json is None else ())]
+    with_key = agent(replace(gateway, key=_key(config, home, options, console))) if _needs_key(options) else None
+    shown = with_key if with_key is not None and options.show_key else agent(gateway)
+    if options.write and with_key is not None:
+        lines = _write(with_key, options.file, console)
     else:
         lines = _settings(shown, options.file, credential)
     if shown.start:
         lines += [*([] if options.write else [""]), f"then: {shown.start}"]
     print("\n".join(lines))
-    if not options.show_key and credential.plain != NO_KEY:
+    if not options.show_key and not options.write and credential.plain != NO_KEY:
         label = PLACEHOLDER if any(PLACEHOLDER in line for line in lines) else "client key"
         print(f"\n{label}: {credential.where} (--show-key shows it)")
     if config is None:
         print(f"no {DEFAULT} here, so this is for a gateway with the built-in simulator")
+    return 0
+
+
+def _needs_key(options: argparse.Namespace) -> bool:
+    return bool(options.write or options.show_key)
+
+
+def _undo(options: argparse.Namespace, console: Console) -> int:
+    settings = AGENTS[options.agent](GatewayAddress("", "", ""))
+    path = _file(settings, options.file, console)
+    changed = undo_settings(settings, path)
+    print(f"took moongate's settings out of {path}" if changed else f"{path} has no settings of moongate's")
     return 0
 
 
@@ -71,70 +113,72 @@ def _address(config: Config | None) -> str:
     return f"http://{host}:{port}"
 
 
-def _key(config: Config | None) -> str:
+def _key(config: Config | None, home: Path, options: argparse.Namespace, console: Console) -> str:
+    if options.key:
+        return given_key(options.key, console.environ)
     if config is not None and config.client_keys is None:
         return NO_KEY
     if config is not None and config.client_keys:
-        return config.client_keys[0].key
-    return own_key(home())[0]
+        return config.client_keys[client_number(config, options.client)].key
+    return own_key(home)[0]
 
 
-def _model(config: Config | None, asked: str | None) -> str:
+def _model(config: Config | None, requested: str | None) -> str:
     if config is None:
-        return asked or SIMULATED
+        return requested or SIMULATED
     routes = Routes(config)
-    if asked:
+    if requested:
         try:
-            routes.find(asked)
+            routes.find(requested)
         except GatewayError as error:
             raise ConfigError(error.message, path="--model") from None
-        return asked
+        return requested
     return config.settings.default or routes.listed()[0][0]
 
 
-def _settings(settings: Settings, file: Path | None, credential: Credential) -> list[str]:
-    lines = [Paint()(settings.about, "bold")]
+def _window(model: str, given: int | None) -> int:
+    if given is None:
+        return context_window(model)
+    if given < MIN_WINDOW:
+        raise ConfigError(f"expected {MIN_WINDOW} or more, found {given}", path="--context-window")
+    return given
+
+
+def _settings(settings: AgentSettings, file: Path | None, credential: Credential) -> list[str]:
+    """What a person would write into the file, or into the shell."""
+    lines = [Colours()(settings.about, "bold")]
     if settings.shell:
         lines += ["", "in the shell:", *(f"  {line}" for line in _exports(settings, credential))]
-    if settings.json is not None or settings.toml:
-        lines += [
-            "",
-            f"{'or ' if settings.shell and settings.json else ''}in {file or settings.file} (--write does it):",
-        ]
-        text = indented(settings.json) if settings.json is not None else settings.toml
-        lines += [f"  {line}".rstrip() for line in text.split("\n")]
-    gap = [""] if settings.shell and settings.words else []
-    return [*lines, *gap, *(f"  {word}" for word in settings.words)]
+    if settings.values is not None and settings.file is not None:
+        path = file or settings.file
+        lines += ["", f"{'or ' if settings.shell else ''}in {path} (--write does it):"]
+        lines += _indented(format_of(path).dump(settings.values))
+        for name, value in settings.beside:
+            lines += ["", f"and in {path.with_name(name)}:", *_indented(indented(value))]
+    gap = [""] if settings.notes else []
+    return [*lines, *gap, *(f"  {note}" for note in settings.notes)]
 
 
-def _exports(settings: Settings, credential: Credential) -> list[str]:
-    """Lines to paste: a shell can fetch the key by itself."""
+def _indented(text: str) -> list[str]:
+    return [f"  {line}".rstrip() for line in text.rstrip().split("\n")]
+
+
+def _exports(settings: AgentSettings, credential: Credential) -> list[str]:
+    """Lines to paste. They do not hold the key: the shell fetches it."""
     key = f'"{credential.shell}"'
     return [f"export {name}={key if value == PLACEHOLDER else shlex.quote(value)}" for name, value in settings.shell]
 
 
-def _write(settings: Settings, given: Path | None) -> list[str]:
+def _file(settings: AgentSettings, given: Path | None, console: Console) -> Path:
     if settings.file is None:
-        raise ConfigError(f"{settings.about} keeps its settings where they cannot be written: run this without --write")
-    path = (given or settings.file).expanduser()
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        old = path.read_text(encoding="utf-8") if path.exists() else ""
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise ConfigError(f"cannot be changed: {reason}", path=str(path)) from None
-    if settings.json is not None:
-        value = parse(old, str(path)).value if old.strip() else {}
-        text = indented(merged(value, settings.json)) + "\n"
-    else:
-        if settings.toml.split("\n", 1)[0] in old:
-            raise ConfigError("has a section for moongate already: change it there", path=str(path))
-        text = (old.rstrip() + "\n\n" if old.strip() else "") + settings.toml + "\n"
-    kept = path.with_name(path.name + ".before-moongate")
-    if old and not kept.exists():  # what stood there before the first time, not before the last
-        write_new(kept, old)
-    elif not old:
-        kept = path
-    write_new(path, text)
-    told = f" (what stood there before is in {kept.name})" if kept != path else ""
-    return [f"{Paint()('wrote', 'green')} {path}{told}"]
+        raise ConfigError(f"{settings.about} have no settings file: run this without --write and --undo")
+    return console.expand(given or settings.file)
+
+
+def _write(settings: AgentSettings, given: Path | None, console: Console) -> list[str]:
+    path = _file(settings, given, console)
+    changed, backup = write_settings(settings, path)
+    if not changed:
+        return [f"{path} has these settings already"]
+    kept = f" (the previous content is in {backup_of(path).name})" if backup is not None else ""
+    return [f"{Colours()('wrote', 'green')} {path}{kept}"]

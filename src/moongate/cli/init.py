@@ -1,4 +1,4 @@
-"""`moongate init`: asks (or takes flags) and writes a commented configuration."""
+"""`moongate init`: writes a commented configuration, from flags or from answers to questions."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import argparse
 import contextlib
 import os
 import shlex
-import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from moongate.cli.locate import DEFAULT
-from moongate.cli.places import PROVIDERS, Known
+from moongate.cli.config_path import DEFAULT
+from moongate.cli.console import Console
+from moongate.cli.providers import AGENT_NAMES, PROVIDERS, KnownProvider
 from moongate.cli.questions import ask, ask_key, choose
-from moongate.cli.terminal import Paint, command
+from moongate.cli.terminal import Colours, command
 from moongate.errors import ConfigError
 from moongate.gateway.config.load import parse_config
 from moongate.payload import dumps_text
@@ -31,13 +31,13 @@ examples:
   moongate init openrouter --model moonshotai/kimi-k2.6
   moongate init other --url https://api.example.com/v1 --key '$EXAMPLE_API_KEY' --model kimi-k2.6
 
-Only a terminal is asked questions; elsewhere what is missing must be given."""
+Questions are asked only on a terminal; elsewhere the flags must give everything."""
 )
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "provider", nargs="?", choices=PROVIDERS, metavar="PROVIDER", help="one of those below (default: asks you)"
+        "provider", nargs="?", choices=PROVIDERS, metavar="PROVIDER", help="one of those below (default: ask)"
     )
     parser.add_argument("--url", metavar="URL", help="the provider's base URL, if it is not the usual one")
     parser.add_argument("--key", metavar="KEY", help="'$VARIABLE' or file:PATH that holds the key (or the key itself)")
@@ -51,20 +51,22 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-f", "--force", action="store_true", help="overwrite the file if it is there")
 
 
-def run(options: argparse.Namespace) -> int:
-    if options.output.exists() and not options.force:  # before any question
+def run(options: argparse.Namespace, console: Console) -> int:
+    if options.output.exists() and not options.force:  # checked before any question
         raise ConfigError("is there already: --force overwrites it, -o FILE writes another", path=str(options.output))
-    name = options.provider or choose()
-    known = completed(name, options.url, options.model)
+    name = options.provider or choose(console)
+    known = complete_provider(name, options.url, options.model, console)
     key = options.key
-    if key is None:
-        key = f"${known.variable}" if known.variable else ask_key() if name == "other" and sys.stdin.isatty() else ""
+    if key is None and known.variable:
+        key = f"${known.variable}"
+    elif key is None:
+        key = ask_key(console) if name == "other" and console.interactive else ""
     text = config_text(name, known, key, options.preset)
-    parse_config(text, "(new configuration)", Path.cwd(), _Anything())  # raises what the flags got wrong
-    write_new(options.output, text)
-    print(f"{Paint()('wrote', 'green')} {options.output}")
+    parse_config(text, "(new configuration)", Path.cwd(), _EverySet())  # raises ConfigError for wrong flags
+    write_private(options.output, text)
+    print(f"{Colours()('wrote', 'green')} {options.output}")
     variable = key.strip("${}") if key.startswith("$") else ""
-    if variable and not os.environ.get(variable):
+    if variable and not console.environ.get(variable):
         print(f"now set the key: export {variable}=…")
     elif not key and name == "other":
         print("without a key; if it needs one: --key '$VARIABLE' --force, or \"api_key\" in the file")
@@ -73,22 +75,22 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def completed(name: str, url: str | None, models: Sequence[str] | None) -> Known:
-    """The provider with what was given, and what a person answers. Raises ConfigError if nobody can be asked."""
+def complete_provider(name: str, url: str | None, models: Sequence[str] | None, console: Console) -> KnownProvider:
+    """The provider with the flags applied and the rest asked for. Raises ConfigError if nobody can be asked."""
     known = PROVIDERS[name]
     known = replace(known, url=url or known.url, models=tuple(models or known.models))
-    missing = [flag for flag, found in (("--url URL", known.url), ("--model MODEL", known.models)) if not found]
-    if missing and not sys.stdin.isatty():
+    missing = [flag for flag, value in (("--url URL", known.url), ("--model MODEL", known.models)) if not value]
+    if missing and not console.interactive:
         raise ConfigError(f"no terminal to ask at: moongate init {name} needs {' and '.join(missing)}, too")
     return replace(
         known,
-        url=known.url or ask("base URL, such as https://api.example.com/v1"),
-        models=known.models or (ask("model, as the provider calls it"),),
+        url=known.url or ask(console, "base URL, such as https://api.example.com/v1"),
+        models=known.models or (ask(console, "model, as the provider calls it"),),
     )
 
 
-def config_text(name: str, known: Known, key: str, preset: str) -> str:
-    """A configuration with a word on every line that may want a change."""
+def config_text(name: str, known: KnownProvider, key: str, preset: str) -> str:
+    """A configuration with a comment on every line that a user may want to change."""
     options = {"preset": preset} | ({"host": known.host} if known.host else {})
     lines = [
         "{",
@@ -110,8 +112,8 @@ def config_text(name: str, known: Known, key: str, preset: str) -> str:
         f'      "transformer": {{"use": [["Kimi", {dumps_text(options)}]]}},',
         "    },",
         "  ],",
-        f'  "default": {dumps_text(known.models[0])}, // for names that nobody has, such as claude-… or gpt-…',
-        '  // "aliases": {"claude-*": "some-model"},',
+        "  // the names that agents ask for when they are not told another; other unknown names are refused",
+        f'  "aliases": {dumps_text(dict.fromkeys(AGENT_NAMES, known.models[0]))},',
         '  // "api_keys": ["$MY_CLIENT_KEY"], // what clients must send; if absent, a key is made at first start',
         '  "host": "127.0.0.1",',
         '  "port": 3000,',
@@ -120,8 +122,8 @@ def config_text(name: str, known: Known, key: str, preset: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write_new(path: Path, text: str) -> None:
-    """All of the file or nothing of it, readable by its owner alone: it may hold a key."""
+def write_private(path: Path, text: str) -> None:
+    """Write a file atomically, readable by its owner alone: it may hold a key. Raises ConfigError."""
     try:
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
     except OSError as error:
@@ -136,8 +138,8 @@ def write_new(path: Path, text: str) -> None:
         raise
 
 
-class _Anything(dict[str, str]):
-    """An environment in which every variable is set: the file is written before the key is."""
+class _EverySet(dict[str, str]):
+    """An environment in which every variable is set, since the user sets the key after the file is written."""
 
     def get(self, key: str, default: object = None) -> str:
         return "set-later"

@@ -1,45 +1,47 @@
-"""What `moongate init` asks a person at a terminal."""
+"""The questions that `moongate init` asks on a terminal."""
 
 from __future__ import annotations
 
 import re
-import sys
 from typing import Final
 
-from moongate.cli.places import PROVIDERS
+from moongate.cli.console import Console
+from moongate.cli.providers import PROVIDERS
 from moongate.errors import ConfigError
 
-_NAME: Final = re.compile(r"[A-Z_][A-Z0-9_]*")
-_PLACE: Final = re.compile(r"\$\w+|\$\{\w+\}|file:.+")
+_VARIABLE_NAME: Final = re.compile(r"[A-Z_][A-Z0-9_]*")
+_KEY_REFERENCE: Final = re.compile(r"\$\w+|\$\{\w+\}|file:.+")
 
 
-def choose() -> str:
-    """Which provider. Raises ConfigError if nobody can be asked."""
+def choose(console: Console) -> str:
+    """The name of a provider. Raises ConfigError if nobody can be asked."""
     names = list(PROVIDERS)
-    if not sys.stdin.isatty():
+    if not console.interactive:
         raise ConfigError(f"no terminal to ask at: say which provider: moongate init {'|'.join(names)}")
     for number, name in enumerate(names, 1):
         print(f"{number:3}  {name:12} {PROVIDERS[name].title}")
     while True:
-        answer = input("which provider? ").strip().lower()
+        answer = console.read_line("which provider? ").strip().lower()
         if answer in names:
             return answer
         if answer.isdecimal() and 1 <= int(answer) <= len(names):
             return names[int(answer) - 1]
 
 
-def ask(what: str) -> str:
-    while not (answer := input(f"{what}: ").strip()):
+def ask(console: Console, what: str) -> str:
+    """An answer that is not empty."""
+    while not (answer := console.read_line(f"{what}: ").strip()):
         pass
     return answer
 
 
-def ask_key() -> str:
-    """Where the key is; "" if none is needed. The key itself is not taken here, where a screen shows it."""
+def ask_key(console: Console) -> str:
+    """A reference to the key; "" if none is needed. The key itself is not accepted: the screen would show it."""
     while True:
-        answer = input("variable that holds its key, such as MY_API_KEY (empty: it needs none): ").strip()
-        if not answer or _PLACE.fullmatch(answer):
+        prompt = "variable that holds its key, such as MY_API_KEY (empty: it needs none): "
+        answer = console.read_line(prompt).strip()
+        if not answer or _KEY_REFERENCE.fullmatch(answer):
             return answer
-        if _NAME.fullmatch(answer):
+        if _VARIABLE_NAME.fullmatch(answer):
             return f"${answer}"
         print("not the key itself: the name of an environment variable in capitals, or file:PATH")

@@ -1,36 +1,35 @@
-"""`moongate replay`: a recorded answer through a chain, item by item: what came, what left, and why."""
+"""`moongate replay`: runs a recorded answer through a chain and shows, item by item, what came in and what went out."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
 
 from moongate.chat.contracts import Exchange
-from moongate.chat.items import Done, Failure, Item, Stretch
-from moongate.cli.locate import required
+from moongate.chat.items import Done, Failure
+from moongate.cli.config_path import load_config
+from moongate.cli.console import Console
 from moongate.cli.report import Report
 from moongate.errors import ConfigError, GatewayError
-from moongate.gateway.config.jsonc import Document as File
-from moongate.gateway.config.jsonc import parse
-from moongate.gateway.config.shapes import Place
+from moongate.gateway.config.jsonc import ConfigDocument, parse
+from moongate.gateway.config.places import ConfigPlace
 from moongate.gateway.config.steps import read_use
-from moongate.gateway.routing import Routes
+from moongate.gateway.routing.routes import Routes
 from moongate.gateway.transformers import Transformers
 from moongate.payload import JsonObject, object_of
 from moongate.pipeline.chain import Chain
-from moongate.pipeline.upstream import Document, Upstream
+from moongate.pipeline.upstream_reader import AnswerDocument, UpstreamReader
 
-QUESTION: JsonObject = {"messages": [{"role": "user", "content": "(replayed)"}]}
+DEFAULT_REQUEST: JsonObject = {"messages": [{"role": "user", "content": "(replayed)"}]}
 USE = """'[["Kimi", {"preset": "agent"}]]'"""
 EPILOG = f"""\
 examples:
   moongate replay answer.sse --use {USE}
   moongate replay answer.sse --config config.json --model kimi-k2.6 --request request.json
 
-An event without a line 'left' leaves as it came.
-exit codes: 0 the answer is whole, 1 it is cut or an error, 2 the command line is wrong"""
+An event without a line 'out' is passed on unchanged.
+exit codes: 0 the answer is complete, 1 it is incomplete or an error, 2 the command line is wrong"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,53 +47,47 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--request", type=Path, metavar="FILE", help="the request that was answered (its tools and history matter)"
     )
     parser.add_argument(
-        "--content-type", default="", metavar="TYPE", help="as the provider said it (default: seen from the bytes)"
+        "--content-type",
+        default="",
+        metavar="TYPE",
+        help="the provider's content type (default: detected)",
     )
-    parser.add_argument("--wide", action="store_true", help="show everything of each event, and cut no line")
+    parser.add_argument("--wide", action="store_true", help="show events in full and do not truncate lines")
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace, console: Console) -> int:
     data = sys.stdin.buffer.read() if str(options.file) == "-" else _read(options.file)
-    request = QUESTION
-    if options.request is not None:
-        found = object_of(_read(options.request))
-        if found is None:
-            raise ConfigError("is not a JSON object", path=str(options.request))
-        request = found
+    request = DEFAULT_REQUEST if options.request is None else object_of(_read(options.request))
+    if request is None:
+        raise ConfigError("is not a JSON object", path=str(options.request))
     report = Report(wide=options.wide)
     try:
-        exchange = _chain(options).begin({**request, "model": options.model})
+        exchange = _chain(options, console).begin({**request, "model": options.model})
         report.notes(exchange.notes, "request")
-        whole = replayed(exchange, data, options.content_type, report)
+        complete = replayed(exchange, data, options.content_type, report)
     except ConfigError:
         raise
     except GatewayError as error:
-        report.line("red", "fails", f"{type(error).__name__} {error.status}: {error}")
-        whole = False
-    report.line("bold", "in all", report.tally.words(whole=whole), cut=False)
-    return 0 if whole else 1
+        report.line("red", "error", f"{type(error).__name__} {error.status}: {error}")
+        complete = False
+    report.line("bold", "total", report.totals.summary(complete=complete), cut=False)
+    return 0 if complete else 1
 
 
 def replayed(exchange: Exchange, data: bytes, content_type: str, report: Report) -> bool:
-    """Print everything; True if the answer is whole."""
-    upstream = Upstream(content_type)
-    items: list[Item] = []
-    for item in upstream.feed(data):
-        if isinstance(item, Stretch):
-            assert upstream.events is not None  # where stretches come from
-            items += upstream.events.refused(item)
-        else:
-            items.append(item)
+    """Print every item of the answer; True if the answer is complete."""
+    upstream = UpstreamReader(content_type)
+    items = upstream.feed(data)
     last = upstream.close()
-    if isinstance(last, Document):
+    if isinstance(last, AnswerDocument):
         body = last.body()
         report.document(body, exchange.reply(body))
         report.notes(exchange.notes)
         return True
     ended = False
     for item in [*items, *last]:
-        report.came(item)
-        report.left(exchange.feed(item), item)
+        report.received(item)
+        report.sent(exchange.feed(item), item)
         report.notes(exchange.notes)
         if isinstance(item, Failure):
             return False
@@ -108,20 +101,21 @@ def replayed(exchange: Exchange, data: bytes, content_type: str, report: Report)
     return ended
 
 
-def _chain(options: argparse.Namespace) -> Chain:
+def _chain(options: argparse.Namespace, console: Console) -> Chain:
     if options.use is None and options.config is not None:
-        config = required(options.config)
-        route = Routes(config).find(options.model)
+        config = load_config(options.config, console.environ)
+        routes = Routes(config)
+        route = routes.all[routes.find(options.model).index]
         source = next(each for each in config.sources if each.name == route.provider)
         return config.transformers.chain(source.chains[route.model], route.model, source.settings.api_base_url)
     transformers = Transformers.load((), Path.cwd())
     use = _use(options.use) if options.use is not None else "Kimi"
-    place = Place(File("--use", use, {}), "use")
+    place = ConfigPlace(ConfigDocument("--use", use, {}), "use")
     return transformers.chain(read_use(use, place, transformers), options.model, "")
 
 
-def _use(text: str) -> Any:
-    """JSON, or a bare name."""
+def _use(text: str) -> object:
+    """The value of `--use`: JSON, or the bare name of a transformer."""
     if text.strip()[:1] not in ("{", "[", '"'):
         return text
     try:

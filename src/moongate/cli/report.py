@@ -1,4 +1,4 @@
-"""The report of `moongate replay`: one line per event, what was said first; at the end, all in one line."""
+"""The report of `moongate replay`: one line per event, with the choices first; at the end the totals in one line."""
 
 from __future__ import annotations
 
@@ -6,78 +6,79 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from moongate.chat.contracts import Note
 from moongate.chat.items import Chunk, Done, Item, Opaque
-from moongate.cli.terminal import Paint
+from moongate.cli.terminal import Colours
 from moongate.payload import JsonObject, dumps_text
 
-WIDTH: Final = 160  # where no terminal says another
-MARGIN: Final = 10  # the word before each line
-SEEN: Final = "markers_seen"  # the one kind of note that changes nothing
+WIDTH: Final = 160  # of a line, unless a terminal says otherwise
+MARGIN: Final = 10  # of the label before each line
+SEEN: Final = "markers_seen"  # the one kind of note that is no repair
 
 
 class Report:
-    """Prints lines. Unless `wide`, an event is told by what it says, its envelope only where that changes."""
+    """Prints lines. Unless `wide`, an event is shown as its choices, and its envelope only where that changes."""
 
     def __init__(self, *, wide: bool) -> None:
-        self.tally = Tally()
-        self._paint = Paint()
+        self.totals = ReplayTotals()
+        self._paint = Colours()
         self._wide = wide
         columns = shutil.get_terminal_size((WIDTH + MARGIN, 0)).columns if sys.stdout.isatty() else WIDTH + MARGIN
         self._width = max(columns - MARGIN, 20)
-        self._told = 0  # notes
-        self._envelope: JsonObject = {}  # of the last event that came
-        self._came = ""  # how that event was told
+        self._notes_shown = 0
+        self._envelope: JsonObject = {}  # of the last event received
+        self._last_received = ""  # how that event was shown
 
-    def line(self, style: str, word: str, text: str, *, cut: bool = True) -> None:
+    def line(self, style: str, label: str, text: str, *, cut: bool = True) -> None:
         if cut and not self._wide and len(text) > self._width:
             text = text[: self._width - 1] + "…"
-        print(f"{self._paint(f'{word:>8}', style)}  {text}")
+        print(f"{self._paint(f'{label:>8}', style)}  {text}")
 
-    def came(self, item: Item) -> None:
-        self.tally.came += 1
-        self._came = self._shown(item)
-        self.line("cyan", "came", self._came)
+    def received(self, item: Item) -> None:
+        """An event that came in."""
+        self.totals.received += 1
+        self._last_received = self._shown(item)
+        self.line("cyan", "in", self._last_received)
         if isinstance(item, Chunk):
             self._envelope = envelope_of(item.payload)
 
-    def left(self, items: Sequence[Item], came: Item) -> None:
-        """What the chain made of the event that came last."""
+    def sent(self, items: Sequence[Item], received: Item) -> None:
+        """What the chain made of the event that was received last."""
         for item in items:
-            self.tally.add(item)
-            if item is not came:
-                self.line("green", "left", self._shown(item))
+            self.totals.add(item)
+            if item is not received:
+                self.line("green", "out", self._shown(item))
         if not items:
-            self.line("dim", "left", "nothing (it waits, or it was removed)")
+            self.line("dim", "out", "nothing (held back or removed)")
 
     def closed(self, items: Sequence[Item]) -> None:
-        """What the chain had kept to the end."""
+        """What the chain had held back until the end."""
         for item in items:
-            self.tally.add(item)
-            self.line("green", "left", self._shown(item))
+            self.totals.add(item)
+            self.line("green", "out", self._shown(item))
 
-    def document(self, came: JsonObject, left: JsonObject) -> None:
-        """A whole answer."""
-        self.came(Chunk(came))
-        self.tally.add(Chunk(left))
-        self.line("green", "left", "as it came" if left is came else self._shown(Chunk(left)))
+    def document(self, received: JsonObject, sent: JsonObject) -> None:
+        """An answer that is one JSON document."""
+        self.received(Chunk(received))
+        self.totals.add(Chunk(sent))
+        self.line("green", "out", "unchanged" if sent is received else self._shown(Chunk(sent)))
 
     def notes(self, notes: Sequence[Note], where: str = "") -> None:
-        """Those that are new since the last time."""
-        for note in notes[self._told :]:
-            self.tally.kinds[note.kind] += 1
+        """The notes that are new since the last call."""
+        for note in notes[self._notes_shown :]:
+            self.totals.kinds[note.kind] += 1
             change = f"{dumps_text(note.before)} → {dumps_text(note.after)}"
-            self.line("yellow", "why", f"{note.kind}: {change}, at {note.where or where}")
-        self._told = len(notes)
+            self.line("yellow", "note", f"{note.kind}: {change}, at {note.where or where}")
+        self._notes_shown = len(notes)
 
     def _shown(self, item: Item) -> str:
         """One item on one line."""
         if isinstance(item, Chunk):
-            short = said(item.payload, self._envelope)
-            # An event that differs, but not in what is told, is told in full.
-            return dumps_text(item.payload) if self._wide or short == self._came else short
+            short = choices_text(item.payload, self._envelope)
+            # An event whose change the short form would hide is shown in full.
+            return dumps_text(item.payload) if self._wide or short == self._last_received else short
         if isinstance(item, Done):
             return "[DONE]"
         if isinstance(item, Opaque):
@@ -85,44 +86,44 @@ class Report:
         return f"error {item.error.status}: {item.error}"
 
 
-class Tally:
-    """What came, what left and what was changed on the way."""
+class ReplayTotals:
+    """How many events came in and went out, and what was changed on the way."""
 
     def __init__(self) -> None:
-        self.came = 0
-        self.left = 0
+        self.received = 0
+        self.sent = 0
         self.kinds: Counter[str] = Counter()
-        self._calls: set[tuple[Any, Any]] = set()
-        self._finish: dict[Any, Any] = {}
+        self._calls: set[tuple[str, str | int]] = set()
+        self._finish: dict[str, object] = {}
 
     def add(self, item: Item) -> None:
-        """One item that left."""
-        self.left += 1
-        for at, choice in enumerate(_choices(item.payload) if isinstance(item, Chunk) else ()):
-            index = str(choice.get("index", at))
-            spoken = choice.get("delta") or choice.get("message")
-            calls = spoken.get("tool_calls") if isinstance(spoken, dict) else None
-            for place, call in enumerate(calls if isinstance(calls, list) else ()):
-                self._calls.add((index, str(call.get("index", place)) if isinstance(call, dict) else place))
+        """Count one item that went out."""
+        self.sent += 1
+        for position, choice in enumerate(_choices(item.payload) if isinstance(item, Chunk) else ()):
+            index = str(choice.get("index", position))
+            message = choice.get("delta") or choice.get("message")
+            calls = message.get("tool_calls") if isinstance(message, dict) else None
+            for number, call in enumerate(calls if isinstance(calls, list) else ()):
+                self._calls.add((index, str(call.get("index", number)) if isinstance(call, dict) else number))
             if choice.get("finish_reason") is not None:
                 self._finish[index] = choice["finish_reason"]
 
-    def words(self, *, whole: bool) -> str:
+    def summary(self, *, complete: bool) -> str:
         repairs = self.kinds.total() - self.kinds[SEEN]
         kinds = [f"{kind} × {count}" if count > 1 else kind for kind, count in self.kinds.items()]
         return "; ".join(
             [
-                f"{_count(self.came, 'event')} came, {self.left} left",
+                f"{_count(self.received, 'event')} in, {self.sent} out",
                 _count(len(self._calls), "call"),
                 f"finish_reason {', '.join(map(dumps_text, self._finish.values())) or 'none'}",
                 f"{_count(repairs, 'repair')}{': ' if kinds else ''}{', '.join(kinds)}",
-                "whole" if whole else "not whole",
+                "complete" if complete else "incomplete",
             ]
         )
 
 
-def said(payload: JsonObject, known: JsonObject) -> str:
-    """What the choices say, then what else is not `known` from an envelope."""
+def choices_text(payload: JsonObject, known: JsonObject) -> str:
+    """The choices of an event, then the members of its envelope that are not `known`."""
     choices = _choices(payload)
     parts = [_choice_text(choice, alone=len(choices) == 1) for choice in choices]
     rest = {key: value for key, value in envelope_of(payload).items() if key not in known or known[key] != value}
@@ -130,7 +131,7 @@ def said(payload: JsonObject, known: JsonObject) -> str:
 
 
 def envelope_of(payload: JsonObject) -> JsonObject:
-    """All but the choices; these too, if they are none."""
+    """The members of an event other than its choices; `choices` too, if it holds none."""
     return {key: value for key, value in payload.items() if key != "choices" or not _choices(payload)}
 
 
@@ -140,7 +141,7 @@ def _choices(payload: JsonObject) -> list[JsonObject]:
 
 
 def _choice_text(choice: JsonObject, *, alone: bool) -> str:
-    """`delta {…} finish_reason "stop"`; with its index, unless it is the only one and the first."""
+    """`delta {…} finish_reason "stop"`; with its index, unless it is the only choice and has index 0."""
     index = "" if alone and choice.get("index", 0) == 0 else f"choice {dumps_text(choice.get('index'))}: "
     members = [f"{key} {dumps_text(value)}" for key, value in choice.items() if key != "index" and value is not None]
     return index + " ".join(members)

@@ -1,9 +1,9 @@
-"""`moongate serve`: the gateway, with a configuration or with the simulator as its provider."""
+"""`moongate serve`: runs the gateway, with a configuration or with the simulator as its provider."""
 
 from __future__ import annotations
 
 import argparse
-import shlex
+import os
 import shutil
 import signal
 import sys
@@ -12,29 +12,37 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from moongate.cli.concerns import concerns
-from moongate.cli.credential import client_credential
-from moongate.cli.locate import DEFAULT, VARIABLE, add_config_option, located
-from moongate.cli.terminal import Paint, command, warn
+from moongate.cli.admin_listener import AdminListener, open_admin_listener, with_admin_key
+from moongate.cli.banner import Banner
+from moongate.cli.config_path import DEFAULT, VARIABLE, add_config_option, find_config
+from moongate.cli.console import Console
+from moongate.cli.terminal import warn
+from moongate.cli.warnings import config_warnings
 from moongate.errors import ConfigError
-from moongate.gateway.bounds import Bounds
-from moongate.gateway.client_key import home, own_key
-from moongate.gateway.config.load import Config, check_exposure, read_config
-from moongate.gateway.config.settings import ClientKey, Limits, Timeouts
-from moongate.gateway.server import serve
-from moongate.gateway.service import Keys, Recipe, Service
-from moongate.payload import dumps_text
+from moongate.gateway.config.load import Config, ReadOptions, check_exposure, is_loopback, read_config
+from moongate.gateway.config.settings import ClientKey, Settings
+from moongate.gateway.http.client_address import ClientAddresses
+from moongate.gateway.http.client_key import ADMIN_FILE, own_key
+from moongate.gateway.http.client_key import home as gateway_home
+from moongate.gateway.record.messages import print_message
+from moongate.gateway.routing.routes import Routes
+from moongate.gateway.server.connection_limits import ConnectionLimits
+from moongate.gateway.server.listening import addresses_of
+from moongate.gateway.server.run import serve
+from moongate.gateway.server.service_manager import ServiceManager
+from moongate.gateway.service import GatewayFactory, Keys, Service, check_store
 
 if TYPE_CHECKING:
-    from moongate.cli.demo import Demo
+    from moongate.cli.builtin_provider import BuiltInProvider
 
 MEMORY: Final = "/dev/shm"
+SHARED_BYTES: Final = 4 << 20  # free bytes that the workers' shared counters need
 EPILOG = f"""\
 example:
   moongate serve --config config.json --port 3000
 
 Without --config, ${VARIABLE} and ./{DEFAULT}, the built-in simulator answers.
-exit codes: 0 ended as asked, 1 it failed, 2 the configuration or the command line is wrong"""
+exit codes: 0 stopped by a signal, 1 failure, 2 the configuration or the command line is wrong"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,56 +54,89 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--port", type=int, metavar="PORT", help="the port, 0 for any free one (default: as configured, else 3000)"
     )
     parser.add_argument("--workers", type=int, metavar="N", help="worker processes (default: as configured, else 1)")
-    parser.add_argument("--log-bodies", action="store_true", help="log prompts and answers too: for hunting a fault")
+    parser.add_argument("--log-bodies", action="store_true", help="log prompts and answers too, for debugging")
 
 
-def run(options: argparse.Namespace) -> int:
-    path = located(options.config)
+def run(options: argparse.Namespace, console: Console) -> int:
+    path = find_config(options.config, console.environ)
+    home = gateway_home(console.environ)
+    manager = ServiceManager.from_environment(console.environ, os.getpid())
     demo = _demo() if path is None else None
 
     def read() -> Config:
-        # There is a file or a demo.
-        config = read_config(path) if path is not None else demo.config()  # type: ignore[union-attr]
-        return overridden(config, options)
+        config = (
+            demo.config()
+            if demo is not None
+            else read_config(path or DEFAULT, console.environ, ReadOptions(validate=Routes))
+        )
+        return with_admin_key(overridden(config, options, manager), home)
 
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until the server listens to it: what it would ask for is being done
+    show_admin_key = sys.stderr.isatty() and not (home / ADMIN_FILE).exists()  # it is about to be made
+    # Ignored until the server handles it: the configuration that a reload would read is about to be read.
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     if demo is not None:
         demo.start()
     folder: Path | None = None
+    admin: AdminListener | None = None
     try:
         config = read()
         folder = shared_folder() if config.settings.workers > 1 else None
-        recipe = Recipe(read, client_keys, config, folder)
-        moved = options.host is not None or options.port is not None or config.settings.port == 0
-        return _serve(recipe, config, is_demo=demo is not None, moved=moved)
+        if folder is None and config.settings.workers > 1:
+            options.workers = 1  # for reloads, too
+            config = read()
+        factory = GatewayFactory(read, lambda each: client_keys(each, home), config, folder, home)
+        show_url = options.host is not None or options.port is not None or config.settings.port == 0
+        admin = open_admin_listener(config, home, folder, show_key=show_admin_key)
+        about = "" if admin is None else admin.about
+        banner = Banner(home, is_demo=demo is not None, show_url=show_url, admin=about)
+        return _serve(factory, config, banner, manager, admin)
     finally:
+        if admin is not None:
+            admin.listener.close()
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
         if demo is not None:
             demo.stop()
 
 
-def shared_folder() -> Path:
-    """For the numbers that workers count together; gone at the end. Raises OSError."""
-    try:
-        return Path(tempfile.mkdtemp(prefix="moongate-"))
-    except OSError:  # in a container with a read-only file system there is this place still
-        return Path(tempfile.mkdtemp(prefix="moongate-", dir=MEMORY))
+def shared_folder(memory: str = MEMORY, temporary: str | None = None) -> Path | None:
+    """A new folder for the counters that workers share; None, with a warning, if there is no place for it.
+
+    In memory, so that a full disk does not matter; else in `temporary` (default: the system's folder).
+    """
+    problem = ""
+    for place in (memory, temporary or tempfile.gettempdir()):
+        try:
+            folder = Path(tempfile.mkdtemp(prefix="moongate-", dir=place))
+            room = os.statvfs(folder)
+            if room.f_bavail * room.f_frsize >= SHARED_BYTES:
+                return folder
+            folder.rmdir()
+            problem = f"{place}: less than {SHARED_BYTES >> 20} MiB are free"
+        except OSError as error:
+            problem = f"{place}: {error.strerror}"
+    warn(f"one worker serves instead of several, which need a folder in memory to share counters in ({problem})")
+    return None
 
 
-def _demo() -> Demo:
-    from moongate.cli.demo import Demo  # the simulator is imported only where it plays
+def _demo() -> BuiltInProvider:
+    from moongate.cli.builtin_provider import BuiltInProvider  # a start with a configuration needs no simulator
 
-    return Demo()
+    return BuiltInProvider()
 
 
-def overridden(config: Config, options: argparse.Namespace) -> Config:
-    """What the command line says wins over the file."""
+def overridden(config: Config, options: argparse.Namespace, manager: ServiceManager | None = None) -> Config:
+    """The configuration with the command line's settings, which win over the file's. Raises ConfigError.
+
+    The address of sockets that the service manager listens on wins over both.
+    """
     settings = config.settings
     changes = {name: value for name in ("host", "port", "workers") if (value := getattr(options, name)) is not None}
     for name, least, most in (("port", 0, 65_535), ("workers", 1, 64)):
         if not least <= changes.get(name, least) <= most:
             raise ConfigError(f"expected {least} … {most}, found {changes[name]}", path=f"--{name}")
+    if manager is not None and manager.sockets:
+        changes["host"], changes["port"] = most_exposed(addresses_of(manager.sockets))
     if options.log_bodies:
         changes["log"] = replace(settings.log, bodies=True)
     if not changes:
@@ -105,23 +146,38 @@ def overridden(config: Config, options: argparse.Namespace) -> Config:
     return config
 
 
-def client_keys(config: Config) -> Keys:
-    """The keys that clients need; if none is configured, the one of this machine."""
+def most_exposed(addresses: list[tuple[str, int]]) -> tuple[str, int]:
+    """The address whose rules apply to all of them: one that other machines reach, if there is one."""
+    return min(addresses, key=lambda address: is_loopback(address[0]))
+
+
+def client_keys(config: Config, home: Path) -> Keys:
+    """The keys that clients must send; if none is configured, the one that the gateway keeps in its folder."""
     if config.client_keys != ():
         return config.client_keys
-    return (ClientKey(key=own_key(home())[0], name="own"),)
+    return (ClientKey(key=own_key(home)[0], name="own"),)
 
 
-def _serve(recipe: Recipe, config: Config, *, is_demo: bool, moved: bool) -> int:
+def _serve(
+    factory: GatewayFactory, config: Config, banner: Banner, manager: ServiceManager, admin: AdminListener | None
+) -> int:
     settings = config.settings
-    # A key that was made just now is shown to a person, not to whatever keeps a service's output.
-    shown = is_demo or (config.client_keys == () and own_key(home())[1] and sys.stdout.isatty())
-    for text in concerns(config):
+    # A key that was made just now is shown on a terminal, but not in the log of a service.
+    if config.client_keys == () and own_key(banner.home)[1] and sys.stderr.isatty():
+        banner = replace(banner, show_key=True)
+    for text in config_warnings(config):
         warn(text)
-    service = Service(recipe) if settings.workers == 1 else None
+    check_store(factory)
+    service = Service(factory) if settings.workers == 1 else None
+    listening = False
 
     def make(worker: int) -> Service:
-        return service or Service(recipe, worker)
+        return service or Service(factory, worker)
+
+    def announce(port: int) -> None:
+        nonlocal listening
+        listening = True
+        banner.print(config, port)
 
     try:
         return serve(
@@ -129,52 +185,31 @@ def _serve(recipe: Recipe, config: Config, *, is_demo: bool, moved: bool) -> int
             host=settings.host,
             port=settings.port,
             workers=settings.workers,
-            bounds=bounds(settings.timeouts, settings.limits),
+            limits=connection_limits(settings),
             drain=settings.timeouts.drain,
-            announce=lambda port: greet(config, port, show_key=shown, is_demo=is_demo, moved=moved),
+            announce=announce,
+            manager=manager,
+            admin=None if admin is None else admin.listener,
         )
     except OSError as error:
-        from moongate.cli.blame import cannot_listen  # only mistakes need it
+        from moongate.cli.port_in_use import cannot_listen  # needed only here
 
-        print(f"moongate: {cannot_listen(error, settings.host, settings.port)}", file=sys.stderr)
+        at = f" ({error.filename})" if error.filename else ""
+        other = f"cannot serve: {error.strerror or type(error).__name__}{at}"
+        print_message(other if listening else cannot_listen(error, settings.host, settings.port))
         return 1
 
 
-def bounds(timeouts: Timeouts, limits: Limits) -> Bounds:
-    return Bounds(
+def connection_limits(settings: Settings) -> ConnectionLimits:
+    """The limits of the server's connections, from the configuration."""
+    timeouts, limits = settings.timeouts, settings.limits
+    return ConnectionLimits(
         head=timeouts.client_head,
         body=timeouts.client_body,
         unread=timeouts.client_unread,
         idle=timeouts.idle,
         max_head=limits.request_head,
-        max_body=limits.request_body + 1024,  # the application refuses first, in the words of its front
+        per_address=limits.connections_per_address,
+        is_exempt=ClientAddresses(settings.trusted_proxies).is_proxy,
+        max_body=limits.request_body + 1024,  # the gateway rejects first, with an error in the client's format
     )
-
-
-def greet(config: Config, port: int, *, show_key: bool, is_demo: bool, moved: bool) -> None:
-    """Where it is, what the key is, and a line to try it with. `moved`: the file does not say where it is."""
-    paint = Paint()
-    host = config.settings.host
-    print(f"{paint('moongate', 'bold')} listens on {paint(_url(host, port), 'cyan')}")
-    url = _url({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port)
-    credential = client_credential(config)
-    key, where = credential.shell, credential.where
-    if show_key and config.client_keys == ():
-        key = where = own_key(home())[0]
-    print(f"client key: {where}")
-    if is_demo:
-        print(f"provider: the built-in simulator (no {DEFAULT} here; '{command()} init' writes one)")
-    flags = f" --config {shlex.quote(str(config.file))}" if config.file not in (None, DEFAULT) else ""
-    flags += f" --url {url}" if moved else ""
-    print(f"your agent: {command()} connect claude-code{flags} (or codex, opencode, kimi-code, …)")
-    source = config.sources[0]
-    model = dumps_text(f"{source.name},{source.models[0].name}")
-    body = f'{{"model": {model}, "messages": [{{"role": "user", "content": "Hello"}}]}}'
-    print("try it:")
-    print(f"  curl {url}/v1/chat/completions -H 'Content-Type: application/json' \\")
-    print(f'    -H "Authorization: Bearer {key}" \\')
-    print(f"    -d {shlex.quote(body)}", flush=True)
-
-
-def _url(host: str, port: int) -> str:
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}"

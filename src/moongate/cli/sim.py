@@ -1,9 +1,10 @@
-"""`moongate sim`: the simulator alone."""
+"""`moongate sim`: runs the simulator alone."""
 
 from __future__ import annotations
 
 import argparse
 
+from moongate.cli.console import Console
 from moongate.errors import ConfigError
 from moongate.sim import listed_models, main
 
@@ -20,10 +21,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--port", type=int, default=3999, metavar="PORT", help="the port, 0 for any (default: %(default)s)"
     )
     parser.add_argument("--play", default="", metavar="ROWS", help="behaviour of every request, such as strict-walls")
-    parser.add_argument("--models", action="store_true", help="list the model names that choose a behaviour, and end")
+    parser.add_argument("--models", action="store_true", help="list the model names that select a behaviour, and exit")
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace, _console: Console) -> int:
     if options.models:
         print("\n".join(listed_models()))
         return 0

@@ -1,258 +1,32 @@
-"""One answer as a row of blocks: reasoning, text and calls, one open at a time.
-
-The fronts that speak in blocks (messages, responses) share this: chunks come in, and the hooks of a subclass are
-called in strict order: `_begin`, then per block `_open`, `_add` …, `_shut`, then `_finish` or `_fail`, once.
-Text reaches `_add` as JSON wrote it (escaped, without the quotes), so that plain text is never parsed.
-
-Calls whose pieces interleave: a call stays open until its arguments are a whole JSON value. What comes for later
-blocks waits, `MAX_HELD` characters at most; the end of the answer releases it.
-"""
+"""One block of an answer: some reasoning, some text, or a call."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections import deque
-from collections.abc import Callable
-from typing import Final
+from typing import Literal
 
-from moongate.chat.items import Chunk, Done, Failure, Item, Stretch
-from moongate.dialects.answer import Finish, Head, arguments_of, first_choice, head_of, reasoning_of, stop_of, text_of
-from moongate.dialects.block import Block, Kind
-from moongate.errors import BadUpstream, GatewayError
-from moongate.payload import JsonObject, dumps, loads
+from moongate.dialects.nesting import Nesting
 
-MAX_HELD: Final = 8 * 1024 * 1024  # as much as one event may hold
+Kind = Literal["reasoning", "text", "call"]
 
 
-class AnswerEncoder(ABC):
-    """The items of one answer → one front's bytes. Only the first choice is read."""
+class Block:
+    """One block. `pieces`: a call's arguments so far, and whatever is held back until the block is open."""
 
-    verbatim = False
-    failure: GatewayError | None = None  # why the answer ended early, if it did
+    __slots__ = ("id", "kind", "name", "nesting", "pieces", "shut")
 
-    def __init__(self) -> None:
-        self._begun = False
-        self._ended = False
-        self._current: Block | None = None
-        self._held: deque[Block] = deque()
-        self._held_size = 0
-        self._calls: dict[object, Block] = {}
-        self._last_call: object = None
-        self._reason: str | None = None
-        self._stop: str | None = None
-        self._usage: JsonObject | None = None
-        self._half = ""  # the first half of a character whose second half comes with the next text
+    def __init__(self, kind: Kind) -> None:
+        self.kind = kind
+        self.id = ""
+        self.name = ""
+        self.pieces: list[str] = []
+        self.nesting: Nesting | None = None
+        self.shut = False
 
-    @abstractmethod
-    def _begin(self, head: Head) -> bytes: ...
-
-    @abstractmethod
-    def _open(self, block: Block) -> bytes: ...
-
-    @abstractmethod
-    def _add(self, text: bytes) -> bytes: ...
-
-    @abstractmethod
-    def _shut(self) -> bytes: ...
-
-    @abstractmethod
-    def _finish(self, finish: Finish) -> bytes: ...
-
-    @abstractmethod
-    def _fail(self, error: GatewayError) -> bytes: ...
-
-    def feed(self, item: Item) -> bytes:
-        """The bytes for one item. Nothing leaves after the end."""
-        if self._ended:
-            return b""
-        if isinstance(item, Chunk):
-            try:
-                return self._chunk(item.payload)
-            except BadUpstream as error:
-                return self._break(error)
-        if isinstance(item, Done):
-            return self._end()
-        if isinstance(item, Failure):
-            return self._break(item.error)
-        return b""  # the provider's comments mean nothing on another front
-
-    def plain(self, stretch: Stretch) -> bytes:
-        """The bytes for a stretch of plain text: one event, nothing parsed."""
-        if self._ended or stretch.choice or not stretch.text:
-            return b""
-        kind = _kind_of(stretch)
-        if stretch.text[-6:-3].lower() != b"\\ud" and self._is_in(kind):
-            return self._go_on(stretch.text)
-        name = "content" if kind == "text" else "reasoning_content"
-        text = loads(b'"' + stretch.text + b'"')
-        return self.feed(Chunk.of({**stretch.sample, "choices": [{"index": 0, "delta": {name: text}}]}))
-
-    def writer(self, stretch: Stretch) -> Callable[[bytes], bytes] | None:
-        return self._go_on if not stretch.choice and self._is_in(_kind_of(stretch)) else None
-
-    def _is_in(self, kind: Kind) -> bool:
-        """Is a block of this kind open, and nothing that waits?"""
-        return self._current is not None and self._current.kind == kind and not (self._half or self._held)
-
-    def _go_on(self, text: bytes) -> bytes:
-        """More text of the open block, as JSON wrote it."""
-        if self._ended:
-            return b""
-        try:
-            return self._add(text)
-        except BadUpstream as error:
-            return self._break(error)
-
-    def close(self) -> bytes:
-        """The input is over. An answer that has not ended by now was cut."""
-        return b"" if self._ended else self._break(BadUpstream("the provider's stream ended early"))
-
-    def _chunk(self, payload: JsonObject) -> bytes:
-        out = b"" if self._begun else self._start(payload)
-        usage = payload.get("usage")
-        if usage and isinstance(usage, dict):
-            self._usage = usage
-        choice = first_choice(payload)
-        if choice is None:
-            return out
-        delta = choice.get("delta")
-        if delta and isinstance(delta, dict):
-            calls = delta.get("tool_calls")
-            if not calls or len(delta) > 1:
-                if reasoning := reasoning_of(delta):
-                    out += self._say("reasoning", reasoning)
-                if text := text_of(delta):
-                    out += self._say("text", text)
-            if calls and isinstance(calls, list):
-                out += b"".join([self._call_delta(call) for call in calls if isinstance(call, dict)])
-        reason = choice.get("finish_reason")
-        if reason:
-            self._reason, self._stop = str(reason), stop_of(choice)
-            out += self._release()
-        return out
-
-    def _start(self, payload: JsonObject) -> bytes:
-        self._begun = True
-        return self._begin(head_of(payload))
-
-    def _say(self, kind: Kind, text: str) -> bytes:
-        """Text of a channel: into the open block, a new one, or one that waits."""
-        current = self._current
-        if self._held:
-            if self._held[-1].kind != kind:
-                self._held.append(Block(kind))
-            return self._hold(self._held[-1], text)
-        if current is not None and current.kind == kind:
-            return self._emit(text)
-        block = Block(kind)
-        if current is None or current.done():
-            return self._turn_to(block) + self._emit(text)
-        self._held.append(block)
-        return self._hold(block, text)
-
-    def _emit(self, text: str) -> bytes:
-        """Text into the open block. Clients cannot put a character together that two events cut in half."""
-        if self._half:
-            text = (self._half + text).encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
-            self._half = ""
-        if 0xD800 <= ord(text[-1]) <= 0xDBFF:
-            self._half, text = text[-1], text[:-1]
-            if not text:
-                return b""
-        return self._add(dumps(text)[1:-1])
-
-    def _call_delta(self, delta: JsonObject) -> bytes:
-        function, key = delta.get("function"), delta.get("index")
-        if not isinstance(function, dict):
-            function = {}
-        block = self._calls.get(key) if isinstance(key, int) else None
-        if block is not None and block is self._current and not self._held:  # almost every delta of a call
-            self._last_call = key
-            return self._argue(block, text) if (text := arguments_of(function)) else b""
-        name, given = function.get("name"), delta.get("id")
-        if not isinstance(key, int):  # without a number a named delta begins a call, another goes on with the last
-            key = len(self._calls) if name or self._last_call is None else self._last_call
-        self._last_call = key
-        block, out = self._calls.get(key), b""
-        if block is None:
-            block = self._calls[key] = Block("call")
-            self._held.append(block)
-        block.name = block.name or (name if isinstance(name, str) else "")
-        block.id = block.id or (given if isinstance(given, str) else "")
-        if text := arguments_of(function):
-            out = self._argue(block, text)
-        return out + self._advance() if self._held else out
-
-    def _argue(self, block: Block, text: str) -> bytes:
-        """A piece of a call's arguments. What comes after the end of its JSON belongs to nothing."""
-        if block is self._current:
-            block.pieces.append(text)
-            if block.nesting is not None:
-                block.nesting.feed(text)
-            return self._emit(text)
-        return b"" if block.shut else self._hold(block, text)
-
-    def _hold(self, block: Block, text: str) -> bytes:
-        block.pieces.append(text)
-        self._held_size += len(text)
-        check_held(self._held_size)
-        return b""
-
-    def _advance(self) -> bytes:
-        """Open the blocks whose turn has come."""
-        out: list[bytes] = []
-        while self._held and (self._held[0].name or self._held[0].kind != "call"):
-            if self._current is not None and not self._current.done():
-                break
-            out.append(self._next_held())
-        return b"".join(out)
-
-    def _next_held(self) -> bytes:
-        block = self._held.popleft()
-        text = "".join(block.pieces)
-        self._held_size -= len(text)
-        out = self._turn_to(block)
-        return out + self._emit(text) if text else out
-
-    def _turn_to(self, block: Block) -> bytes:
-        out = self._shut_current()
-        self._current = block
-        return out + self._open(block)
-
-    def _shut_current(self) -> bytes:
-        if self._current is None:
-            return b""
-        out = self._add(dumps(self._half)[1:-1]) if self._half else b""
-        self._half = ""
-        self._current.shut = True
-        self._current = None
-        return out + self._shut()
-
-    def _release(self) -> bytes:
-        """Nothing more comes: every block that waited leaves, the open one ends."""
-        out: list[bytes] = []
-        while self._held:
-            out.append(self._next_held())
-        return b"".join(out) + self._shut_current()
-
-    def _end(self) -> bytes:
-        out = b"" if self._begun else self._start({})
-        out += self._release()
-        self._ended = True
-        reason = self._reason or ("tool_calls" if self._calls else "stop")
-        return out + self._finish(Finish(reason, self._stop, self._usage))
-
-    def _break(self, error: GatewayError) -> bytes:
-        self._ended = True
-        self.failure = error
-        return self._fail(error)
-
-
-def check_held(size: int) -> None:
-    """Raises BadUpstream where more waits for its turn than may wait."""
-    if size > MAX_HELD:
-        raise BadUpstream("the provider's parallel calls interleave beyond the limit")
-
-
-def _kind_of(stretch: Stretch) -> Kind:
-    return "text" if stretch.field == "content" else "reasoning"
+    def done(self) -> bool:
+        """May the next block begin? Text ends whenever something else comes, a call with its JSON."""
+        if self.kind != "call":
+            return True
+        if self.nesting is None:  # made only when another block is waiting for the end of this one
+            self.nesting = Nesting()
+            self.nesting.feed("".join(self.pieces))
+        return self.nesting.complete

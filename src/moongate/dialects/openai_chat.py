@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Final
+
 from moongate.chat.contracts import Encoder, Note
-from moongate.chat.items import Chunk, Failure, Item, Stretch
+from moongate.chat.items import Chunk, Failure, Item
 from moongate.dialects.overflow import as_bad_request, overflow_of
 from moongate.errors import GatewayError
 from moongate.payload import JsonObject, dumps
+
+_CREATED: Final = 1_751_328_000  # the time is not known; clients only need a number
 
 
 class ChatEncoder:
     """Items → the server-sent events of a chat stream. What nobody changed leaves with the provider's own bytes."""
 
-    verbatim = True
     failure: GatewayError | None = None
 
     def feed(self, item: Item) -> bytes:
@@ -24,20 +28,15 @@ class ChatEncoder:
             return item.raw
         return CHAT.error_event(item.error)
 
-    def plain(self, stretch: Stretch) -> bytes:
-        return stretch.raw
-
-    def writer(self, stretch: Stretch) -> None:
-        return None
-
     def close(self) -> bytes:
         return b""
 
 
 class ChatDialect:
-    """The front door `/v1/chat/completions`."""
+    """The dialect of `/v1/chat/completions`."""
 
     name = "chat"
+    passes_bytes_through = True
 
     def decode(self, body: JsonObject) -> JsonObject:
         return body
@@ -45,24 +44,26 @@ class ChatDialect:
     def left_out(self, body: JsonObject) -> list[Note]:
         return []
 
-    def encode(self, reply: JsonObject, asked: JsonObject) -> JsonObject:
+    def encode(self, reply: JsonObject, client_request: JsonObject) -> JsonObject:
         return reply
 
-    def encoder(self, asked: JsonObject) -> Encoder:
+    def encoder(self, client_request: JsonObject) -> Encoder:
         return ChatEncoder()
 
-    def told(self, error: GatewayError) -> GatewayError:
+    def map_error(self, error: GatewayError) -> GatewayError:
         """The error as this front's clients understand it best: its status, message and code."""
         overflow = overflow_of(error)
         return error if overflow is None else as_bad_request(error, overflow.message)
 
     def error(self, error: GatewayError) -> JsonObject:
-        return error_body(self.told(error))
+        return error_body(self.map_error(error))
 
     def error_event(self, error: GatewayError) -> bytes:
         return b"data: " + dumps(self.error(error)) + b"\n\n"
 
-    def failed_stream(self, error: GatewayError, asked: JsonObject) -> bytes | None:
+    def failed_stream(
+        self, error: GatewayError, client_request: JsonObject, *, accepts_events: bool = False, final: bool = False
+    ) -> bytes | None:
         """The whole stream that tells an error which came before it; None: the status and body tell it."""
         return None
 
@@ -80,6 +81,12 @@ def error_body(error: GatewayError) -> JsonObject:
             "code": error.code,
         }
     }
+
+
+def model_list(models: Sequence[tuple[str, str]]) -> JsonObject:
+    """The answer of `GET /v1/models`, from the name and the provider of each model."""
+    entries = [{"id": name, "object": "model", "created": _CREATED, "owned_by": provider} for name, provider in models]
+    return {"object": "list", "data": entries}
 
 
 CHAT = ChatDialect()

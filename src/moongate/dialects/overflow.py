@@ -1,7 +1,7 @@
-"""A prompt that is too long for the model, in whatever words the provider says so.
+"""A prompt that is too long for the model, recognised in the error messages of many providers.
 
-Agents make room (compact their history) only if they hear the words that their own vendor uses; each front says
-them its way (`told`).
+Agents compact their history only if the error is the one that their own vendor sends; each front has its own
+(`map_error`).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _LIMIT: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Overflow:
-    """How long the prompt was and how long it may be, where the provider told both."""
+    """How long the prompt was and how long it may be, if the provider sent both."""
 
     message: str
     asked: int | None = None
@@ -55,7 +55,7 @@ def overflow_of(error: GatewayError) -> Overflow | None:
     if found is None:
         return Overflow(error.message)
     limit = _whole_number(found[1])
-    asked = max(_whole_number(number) for number in _NUMBER.findall(error.message))
+    asked = max([limit, *map(_whole_number, _NUMBER.findall(error.message))])  # v128000 is a limit, but no number
     return Overflow(error.message, asked if asked > limit else None, limit)
 
 

@@ -1,7 +1,7 @@
 """The gateway as a plain ASGI application: it mounts anywhere and runs under any ASGI server.
 
-Order of judgement: Host and Origin, the client's key, the route, the limits, then the request itself. Nothing of a
-request reaches a provider before all of it has passed.
+Checks in order: Host and Origin, the client's key, the route, the limits, then the request itself. Nothing of a
+request reaches a provider before all of them have passed.
 """
 
 from __future__ import annotations
@@ -13,119 +13,145 @@ import secrets
 from collections.abc import Awaitable, Coroutine, Mapping
 from typing import Any, Final
 
+from moongate.aio.tasks import is_current
 from moongate.errors import Overloaded
-from moongate.gateway.access_log import FLUSH_SECONDS, AccessLog
-from moongate.gateway.cycle import Cycle
-from moongate.gateway.logged import logged
-from moongate.gateway.metrics import Metrics
-from moongate.gateway.outlet import EXTENSION, AsgiOutlet, Outlet, Receive, Scope, Send
-from moongate.gateway.pulse import Pulse
-from moongate.gateway.request_reader import Head
-from moongate.gateway.state import State
-from moongate.gateway.visit import Visit
+from moongate.gateway.http.address_limits import ForwardedRequests
+from moongate.gateway.http.body_reader import IncomingBodies
+from moongate.gateway.http.pages import PROBES
+from moongate.gateway.http.request_handler import RequestHandler
+from moongate.gateway.record.access_log import FLUSH_SECONDS, AccessLog
+from moongate.gateway.record.metrics import Metrics
+from moongate.gateway.record.recording import record
+from moongate.gateway.server.request_cycle import RequestResponseCycle
+from moongate.gateway.server.request_head import RequestHead
+from moongate.gateway.server.response_writer import EXTENSION, AsgiResponseWriter, Receive, ResponseWriter, Scope, Send
+from moongate.gateway.server.ticker import Ticker
+from moongate.gateway.state import GatewayState
 
+MAX_SUSPECTS: Final = 4  # requests in threads that are named as those that may have held the loop
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
 
 
 class Gateway:
-    """One worker's application. `state` may be replaced at any time; requests keep the one they began with."""
+    """One worker's application. `state` may be replaced at any time; requests keep the one they started with."""
 
-    def __init__(self, state: State, metrics: Metrics, log: AccessLog) -> None:
+    def __init__(self, state: GatewayState, metrics: Metrics, log: AccessLog) -> None:
         self.state = state
         self.metrics = metrics
+        metrics.computed = state.quality_lines
         self.log = log
-        self.pulse = Pulse()
+        self.ticker = Ticker()
         self.draining = False
-        self.visits: set[Visit] = set()
+        self.active_requests: set[RequestHandler] = set()
+        self.forwarded_requests = ForwardedRequests()
+        self.incoming = IncomingBodies()
         self._id_prefix = f"req_{secrets.token_hex(6)}".encode()
         self._id_count = 0
-        self._flushing: asyncio.TimerHandle | None = None
+        self._flush_timer: asyncio.TimerHandle | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self.answer(scope, receive, send)
 
     def answer(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        """The same, a coroutine less."""
+        """The same, without a coroutine around it."""
         if scope["type"] != "http":
-            return _aside(scope, receive, send)
-        outlet = scope.get("extensions", {}).get(EXTENSION)
-        if outlet is None:
-            return self._plain(scope, receive, send)
-        return self._visit(scope, receive, outlet).run()
+            return _not_http(scope, receive, send)
+        writer = scope.get("extensions", {}).get(EXTENSION)
+        if writer is None:
+            return self._run_asgi(scope, receive, send)
+        return self._handler(scope, receive, writer).run()
 
-    def enter(self, head: Head, body: bytes | None, length: int | None, outlet: Cycle) -> Coroutine[Any, Any, None]:
-        """The same for our own server, without the detour of a scope."""
-        return Visit(self, head.method, head.path, head.fields, body, length, outlet.receive, outlet).run()
+    def handle(
+        self, head: RequestHead, body: bytes | None, length: int | None, writer: RequestResponseCycle
+    ) -> Coroutine[Any, Any, None]:
+        """The same for our own server, without building an ASGI scope."""
+        return RequestHandler(self, head.method, head.path, head.fields, body, length, writer.receive, writer).run()
 
-    def _visit(self, scope: Scope, receive: Receive, outlet: Outlet) -> Visit:
-        # Mounted in another application, the path that is ours begins after the mount point.
+    def _handler(self, scope: Scope, receive: Receive, writer: ResponseWriter) -> RequestHandler:
+        # Mounted in another application, our path begins after the mount point.
         path = scope["path"].removeprefix(scope.get("root_path", ""))
-        head: dict[bytes, bytes] = dict(scope["headers"])
-        length = head.get(b"content-length", b"")
+        headers: dict[bytes, bytes] = dict(scope["headers"])
+        length = headers.get(b"content-length", b"")
         size = int(length) if length.isdigit() else None
-        return Visit(self, scope["method"], path, head, None, size, receive, outlet)
+        return RequestHandler(self, scope["method"], path, headers, None, size, receive, writer)
 
-    def request_id(self, head: Mapping[bytes, bytes]) -> bytes:
-        """The client's own, if it is a decent one without a secret in it, else a new one."""
-        given = head.get(b"x-request-id")
+    def request_id(self, headers: Mapping[bytes, bytes]) -> bytes:
+        """The client's own id if it is well formed and holds no secret, else a new one."""
+        given = headers.get(b"x-request-id")
         if given is not None and _REQUEST_ID.fullmatch(given):
             text = given.decode("ascii")
-            if self.state.redactor.clean(text) is text:
+            if self.state.redactor.redact(text) is text:
                 return given
         self._id_count += 1
         return b"%b%08x" % (self._id_prefix, self._id_count)
 
-    def over(self, visit: Visit) -> None:
-        """A visit has ended: its line goes out with the next flush."""
-        self.visits.discard(visit)
-        self.log.add(logged(visit))
-        if self._flushing is None:
-            self._flushing = asyncio.get_running_loop().call_later(FLUSH_SECONDS, self._flush)
+    def request_finished(self, handler: RequestHandler) -> None:
+        """Record a request; its log line is written with the next flush."""
+        self.active_requests.discard(handler)
+        if handler.forwarded_for is not None:
+            self.forwarded_requests.leave(handler.forwarded_for)
+        entry = record(handler)
+        if handler.is_completion or handler.path not in PROBES or self.state.log_probes:
+            self.log.add(entry)
+        if self._flush_timer is None:
+            self._flush_timer = asyncio.get_running_loop().call_later(FLUSH_SECONDS, self._flush)
 
-    def replace(self, state: State) -> None:
-        """Serve with another configuration from now on."""
+    def running_requests(self, task: object) -> list[str]:
+        """The ids of the requests that are worked on now; `task` is the loop's current one. Called in a thread."""
+        activity = self.ticker.activity
+        active = list(self.active_requests)  # copies, because the loop may go on meanwhile
+        for tasks in ([task, activity.feeding], list(activity.in_threads)):
+            found = [each.id.decode() for each in active if any(is_current(each.task, other) for other in tasks)]
+            if found:
+                return found[:MAX_SUSPECTS]
+        return []
+
+    def replace(self, state: GatewayState) -> None:
+        """Serve new requests with another configuration."""
         old, self.state = self.state, state
+        self.metrics.computed = state.quality_lines
         old.close(state)
 
     async def drain(self, seconds: float) -> None:
-        """Take nothing new; wait for what is in flight, then end it with an error."""
+        """Refuse new requests; wait for those in flight, then end them with an error."""
         self.draining = True
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds
-        while self.visits and loop.time() < end:
+        while self.active_requests and loop.time() < end:
             await asyncio.sleep(0.05)
-        for visit in list(self.visits):
-            visit.stop(Overloaded("The gateway is going down", code="draining", retry_after=2))
-        while self.visits and loop.time() < end + 1:
+        for handler in list(self.active_requests):
+            handler.stop(Overloaded("The gateway is going down", code="draining", retry_after=2))
+        while self.active_requests and loop.time() < end + 1:
             await asyncio.sleep(0.01)
 
     def close(self) -> None:
-        """After the last request."""
-        if self._flushing is not None:
-            self._flushing.cancel()
+        """Release everything; to be called after the last request."""
+        if self._flush_timer is not None:
+            self._flush_timer.cancel()
         self.state.close()
         self.log.close()
 
     def _flush(self) -> None:
-        self._flushing = None
+        self._flush_timer = None
         self.log.flush()
 
-    async def _plain(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Under any other server."""
-        plain = AsgiOutlet(receive, send, bodiless=scope["method"] == "HEAD")
-        pump = asyncio.create_task(plain.pump())
+    async def _run_asgi(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Under a server other than ours: responses go through a queue to `send`."""
+        peer = (scope.get("client") or ("",))[0]
+        writer = AsgiResponseWriter(receive, send, bodiless=scope["method"] == "HEAD", peer=peer)
+        pump = asyncio.create_task(writer.pump())
         try:
-            await self._visit(scope, receive, plain).run()
-            plain.close()
+            await self._handler(scope, receive, writer).run()
+            writer.close()
             await pump
         finally:
-            plain.close()
+            writer.close()
             pump.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await pump
 
 
-async def _aside(scope: Scope, receive: Receive, send: Send) -> None:
+async def _not_http(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] == "websocket":
         await receive()
         await send({"type": "websocket.close", "code": 1008})
@@ -134,7 +160,7 @@ async def _aside(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 async def _lifespan(receive: Receive, send: Send) -> None:
-    """Nothing is opened before it is needed; whoever made the gateway closes it."""
+    """Nothing to do: resources are opened on first use, and closed by whoever made the gateway."""
     while True:
         message = await receive()
         await send({"type": message["type"] + ".complete"})

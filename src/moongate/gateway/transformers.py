@@ -1,7 +1,7 @@
-"""Transformers by name: the built-in ones, those of the configuration, and installed ones (entry points).
+"""Transformers by name: built-in ones, those of the configuration, and installed ones (entry points).
 
-Code is loaded only from places that the configuration names: a module, a file, or an entry point of the group
-`moongate.transformers` whose name stands in a chain.
+Code is only loaded from where the configuration says: a module, a file, or an entry point of the group
+`moongate.transformers` whose name is in a chain.
 """
 
 from __future__ import annotations
@@ -18,28 +18,30 @@ from typing import TYPE_CHECKING, Any, Final
 
 from moongate.chat.contracts import Transformer
 from moongate.errors import ConfigError
+from moongate.gateway.config.places import ConfigPlace
 from moongate.gateway.config.settings import CustomTransformer
-from moongate.gateway.config.shapes import Place
 from moongate.gateway.config.steps import Step, option_error
 from moongate.payload import JsonObject
 from moongate.pipeline.base import BaseTransformer
 from moongate.pipeline.chain import Chain
-from moongate.pipeline.registry import TRANSFORMERS
+from moongate.pipeline.registry import PLAIN_TRANSFORMERS, TRANSFORMERS
+from moongate.switches import FAST
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+BUILT_IN: Final = TRANSFORMERS if FAST else PLAIN_TRANSFORMERS
 GROUP: Final = "moongate.transformers"
-PLACEHOLDER: Final = "CustomTransformer"  # stands in the well-known example configuration; does nothing
+PLACEHOLDER: Final = "CustomTransformer"  # in the well-known example configuration; does nothing
 
 
 @dataclass(frozen=True)
 class Transformers:
-    """What the names in a chain mean. As a collection: the names."""
+    """Builds transformers from their names. Behaves as a collection of the names."""
 
     custom: Mapping[str, Callable[..., Any]]
     defaults: Mapping[str, JsonObject]
-    given: Mapping[str, EntryPoint] | None = None  # instead of what is installed
+    given: Mapping[str, EntryPoint] | None = None  # instead of the installed ones
 
     @classmethod
     def load(cls, declared: Sequence[CustomTransformer], folder: Path) -> Transformers:
@@ -49,14 +51,14 @@ class Transformers:
             assert each.at is not None
             found = _load(each.path, folder, each.at)
             name = each.name or getattr(found, "__name__", each.path)
-            if name in custom or name in TRANSFORMERS:
+            if name in custom or name in BUILT_IN:
                 raise each.at.error(f"a second transformer named {name!r}")
             custom[name], defaults[name] = found, each.options
         return cls(custom, defaults)
 
     @cached_property
     def installed(self) -> Mapping[str, EntryPoint]:
-        """Looked for only when a name is nobody else's: it is slow."""
+        """The installed entry points; only needed for names that nothing else defines, because the look-up is slow."""
         if self.given is not None:
             return self.given
         from importlib.metadata import entry_points
@@ -64,10 +66,10 @@ class Transformers:
         return {each.name: each for each in entry_points(group=GROUP)}
 
     def __contains__(self, name: object) -> bool:
-        return name in TRANSFORMERS or name in self.custom or name == PLACEHOLDER or name in self.installed
+        return name in BUILT_IN or name in self.custom or name == PLACEHOLDER or name in self.installed
 
     def __iter__(self) -> Iterator[str]:
-        return iter(dict.fromkeys((*TRANSFORMERS, *self.custom, *self.installed, PLACEHOLDER)))
+        return iter(dict.fromkeys((*BUILT_IN, *self.custom, *self.installed, PLACEHOLDER)))
 
     def __len__(self) -> int:
         return len(list(iter(self)))
@@ -81,8 +83,8 @@ class Transformers:
             if step.name in self.custom:
                 options = {**self.defaults[step.name], **step.options}
                 return _construct(self.custom[step.name], options, model, base_url, step.at)
-            if step.name in TRANSFORMERS:
-                return TRANSFORMERS[step.name](step.options, model=model, base_url=base_url, path=step.at.path)
+            if step.name in BUILT_IN:
+                return BUILT_IN[step.name](step.options, model=model, base_url=base_url, path=step.at.path)
             if step.name != PLACEHOLDER and step.name in self.installed:
                 made = _import(lambda: self.installed[step.name].load(), step.at)
                 return _construct(made, step.options, model, base_url, step.at)
@@ -91,22 +93,24 @@ class Transformers:
         return BaseTransformer()
 
 
-def _construct(factory: Callable[..., Any], options: JsonObject, model: str, base_url: str, at: Place) -> Transformer:
+def _construct(
+    factory: Callable[..., Any], options: JsonObject, model: str, base_url: str, at: ConfigPlace
+) -> Transformer:
     """`from_config(options, model=…, base_url=…)` if the class has it, else the options as keyword arguments."""
     from_config = getattr(factory, "from_config", None)
     try:
         made = from_config(options, model=model, base_url=base_url) if callable(from_config) else factory(**options)
     except ConfigError:
         raise
-    except Exception as error:  # a stranger's code: whatever it raises is told, not thrown
+    except Exception as error:  # third-party code may raise anything
         raise at.error(f"cannot be built: {type(error).__name__}: {error}") from None
     if not callable(getattr(made, "begin", None)):
         raise at.error(f"{type(made).__name__} is not a transformer: it has no begin(request)")
     return made  # type: ignore[no-any-return]
 
 
-def _load(path: str, folder: Path, at: Place) -> Callable[..., Any]:
-    """`module:Class`, `file.py:Class`, or `file.py` that holds exactly one transformer."""
+def _load(path: str, folder: Path, at: ConfigPlace) -> Callable[..., Any]:
+    """From `module:Class`, `file.py:Class`, or `file.py` with exactly one transformer in it."""
     place, _, name = path.partition(":")
     if place.endswith(".py"):
         module = _import(lambda: _module_of(folder / Path(place).expanduser()), at)
@@ -125,12 +129,12 @@ def _module_of(path: Path) -> Any:
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their own module up
+    sys.modules[spec.name] = module  # dataclasses look up their own module
     spec.loader.exec_module(module)
     return module
 
 
-def _only_transformer(module: Any, at: Place) -> Callable[..., Any]:
+def _only_transformer(module: Any, at: ConfigPlace) -> Callable[..., Any]:
     found = [
         value
         for value in vars(module).values()
@@ -141,8 +145,8 @@ def _only_transformer(module: Any, at: Place) -> Callable[..., Any]:
     return found[0]
 
 
-def _import(load: Callable[[], Any], at: Place) -> Any:
+def _import(load: Callable[[], Any], at: ConfigPlace) -> Any:
     try:
         return load()
-    except Exception as error:  # a stranger's module: whatever it raises is told, not thrown
+    except Exception as error:  # a third-party module may raise anything
         raise at.error(f"cannot be loaded: {type(error).__name__}: {error}") from None

@@ -2,99 +2,107 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import is_
 from typing import Any, Final
 
 from moongate.chat.contracts import Note
-from moongate.chat.items import Chunk, Done, Failure, Item, Stretch
-from moongate.chat.mould import ENVELOPE, TextChunk
+from moongate.chat.items import STREAM_MEMBERS, Chunk, Done, Failure, Item
 from moongate.chat.progress import choice_index
+from moongate.chat.verdict import ReplacedAnswer, Verdict
 from moongate.errors import BadUpstream
-from moongate.kimi.answer import Answer
-from moongate.kimi.moulded import MouldedChoice
-from moongate.kimi.stream import StreamedChoice
-from moongate.kimi.usage import lift_usage
-from moongate.kimi.whole import mended_choice
+from moongate.kimi.answer.context import AnswerContext
+from moongate.kimi.answer.schema_check import schema_check
+from moongate.kimi.answer.streamed_choice import StreamedChoice
+from moongate.kimi.answer.usage import lift_usage
+from moongate.kimi.answer.whole_choice import repair_choice
 from moongate.payload import JsonObject
 
-_NEEDLESS: Final = frozenset((*ENVELOPE, "choices"))
+_REPEATED: Final = frozenset((*STREAM_MEMBERS, "choices"))
 
 
 class KimiExchange:
     """State of one exchange: made by `KimiTransformer.begin`, dropped after the answer."""
 
     __slots__ = (
-        *("_answer", "_choices", "_ended", "_first", "_moulded", "_usage"),
-        *("gate", "late_ids", "request", "summaries"),
+        *("_ended", "_first", "_usage", "accepts_late_ids", "answer"),
+        *("assembles_calls", "choices", "request"),
     )
 
-    def __init__(self, request: JsonObject, answer: Answer) -> None:
+    def __init__(self, request: JsonObject, answer: AnswerContext) -> None:
         self.request = request
-        self.gate = answer.gate
-        self.summaries = answer.options.assemble_tool_deltas  # finishing chunks carry their message (section 7)
-        self.late_ids = not answer.ledger.active  # an id behind the name of its call counts (section 3.7: it does not)
-        self._answer = answer
-        self._choices: dict[int, StreamedChoice] = {}
+        self.answer = answer
+        self.choices: dict[int, StreamedChoice] = {}
+        self.assembles_calls = answer.options.assemble_tool_deltas  # (section 7)
+        self.accepts_late_ids = not answer.ledger.active  # (section 3.7)
         self._first: JsonObject = {}
         self._ended = False
-        self._usage: Any = None  # the last that was told, whatever it is
-        self._moulded: MouldedChoice | None = None
+        self._usage: Any = None  # the last that came, whatever it is
 
     @property
     def notes(self) -> Sequence[Note]:
-        return self._answer.notes
+        return self.answer.notes
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the answer was worth (section 13); until it is over it counts as aborted."""
+        return self.answer.judge.verdict()
+
+    def schema_check(self) -> Callable[[], Verdict] | None:
+        return schema_check(self.answer)
+
+    @property
+    def replaced(self) -> Sequence[ReplacedAnswer]:
+        return ()
+
+    def next_request(self) -> JsonObject | None:
+        """None: no other try is made."""
+        return None
+
+    def settle(self) -> Sequence[Item]:
+        return ()
 
     def reply(self, body: JsonObject) -> JsonObject:
         """The whole answer, repaired; the same object if nothing changed."""
-        body = lift_usage(body, self._answer.notes)
+        self.answer.judge.end()
+        body = lift_usage(body, self.answer.notes)
         choices = body.get("choices")
         if not isinstance(choices, list):
             return body
-        mended = []
+        repaired = []
         same = True
         for at, choice in enumerate(choices):
-            left = choice
+            result = choice
             if isinstance(choice, dict):
-                left = mended_choice(self._answer, choice_index(choice, at), choice)
-                same = same and left is choice
-            mended.append(left)
-        return body if same else {**body, "choices": mended}
-
-    def plain(self, stretch: Stretch) -> bool:
-        choice = self._choices.get(stretch.choice)
-        return choice is not None and not self.summaries and choice.plain(stretch.field, stretch.text)
+                result = repair_choice(self.answer, choice_index(choice, at), choice)
+                same = same and result is choice
+            repaired.append(result)
+        return body if same else {**body, "choices": repaired}
 
     def feed(self, item: Item) -> Sequence[Item]:
-        if isinstance(item, TextChunk) and item.mould.bare:
-            return self._text(item)
         if isinstance(item, Chunk):
             return self._chunk(item)
         if isinstance(item, Done):
             self._ended = True
-            return [*self._last([left for choice in self._choices.values() for left in choice.end()]), item]
+            self.answer.judge.end()
+            return [*self._final_chunks([each for choice in self.choices.values() for each in choice.end()]), item]
         if isinstance(item, Failure):
             self._ended = True
-            return [*self._made([left for choice in self._choices.values() for left in choice.broken()]), item]
+            self.answer.judge.fail(item.error)
+            return [*self._own_chunks([each for choice in self.choices.values() for each in choice.broken()]), item]
         return (item,)
 
     def close(self) -> Sequence[Item]:
-        """The end of the items. Without `[DONE]` the answer is whole if every choice has finished (section 6)."""
+        """The end of the items. Without `[DONE]` the answer is complete if every choice has finished (section 6)."""
         if self._ended:
             return ()
-        if self._choices and all(choice.finished for choice in self._choices.values()):
+        if self.choices and all(choice.finished for choice in self.choices.values()):
             return self.feed(Done())
         return self.feed(Failure(BadUpstream("the provider's stream ended before the answer was complete")))
 
-    def _text(self, chunk: TextChunk) -> Sequence[Item]:
-        moulded = self._moulded
-        if moulded is None or moulded.mould is not chunk.mould:
-            moulded = self._moulded = MouldedChoice(self._choice(chunk.mould.choice), chunk.mould)
-        return moulded.feed(chunk)
-
     def _chunk(self, chunk: Chunk) -> Sequence[Item]:
-        came = chunk.payload
-        payload = lift_usage(came, self._answer.notes)
+        original = chunk.payload
+        payload = lift_usage(original, self.answer.notes)
         if not self._first:
             self._first = payload
         self._usage = payload.get("usage") or self._usage
@@ -103,48 +111,48 @@ class KimiExchange:
             return (chunk,)
         if len(choices) == 1 and isinstance(choices[0], dict):
             choice = choices[0]
-            told = self._choice(choice_index(choice, 0)).feed(choice)
-            if len(told) == 1:
-                if told[0] is not choice:
-                    payload = {**payload, "choices": told}
-                return (chunk,) if payload is came else (Chunk.of(payload),)
-            return self._several(payload, [told])
-        left: list[list[Any]] = [  # a choice may be anything
-            self._choice(choice_index(choice, at)).feed(choice) if isinstance(choice, dict) else [choice]
+            made = self.choice(choice_index(choice, 0)).feed(choice)
+            if len(made) == 1:
+                if made[0] is not choice:
+                    payload = {**payload, "choices": made}
+                return (chunk,) if payload is original else (Chunk.of(payload),)
+            return self._split_chunk(payload, [made])
+        per_choice: list[list[Any]] = [  # a choice may be anything
+            self.choice(choice_index(choice, at)).feed(choice) if isinstance(choice, dict) else [choice]
             for at, choice in enumerate(choices)
         ]
-        if not all(len(each) == 1 for each in left):
-            return self._several(payload, left)
-        told = [each[0] for each in left]
-        if not all(map(is_, told, choices)):
-            payload = {**payload, "choices": told}
-        return (chunk,) if payload is came else (Chunk.of(payload),)
+        if not all(len(each) == 1 for each in per_choice):
+            return self._split_chunk(payload, per_choice)
+        made = [each[0] for each in per_choice]
+        if not all(map(is_, made, choices)):
+            payload = {**payload, "choices": made}
+        return (chunk,) if payload is original else (Chunk.of(payload),)
 
-    def _several(self, payload: JsonObject, left: Sequence[list[Any]]) -> Sequence[Item]:
-        """Another number of chunks than came: each choice object in its own; the usage is told once, at the end."""
-        chunks = [Chunk.of({**payload, "choices": [each]}) for several in left for each in several]
+    def _split_chunk(self, payload: JsonObject, per_choice: Sequence[list[Any]]) -> Sequence[Item]:
+        """The chunk as none or several, one for each choice object; the usage goes with the last."""
+        chunks = [Chunk.of({**payload, "choices": [each]}) for several in per_choice for each in several]
         if not chunks:
-            needless = all(value is None for name, value in payload.items() if name not in _NEEDLESS)
-            return () if needless else (Chunk.of({**payload, "choices": []}),)
+            redundant = all(value is None for name, value in payload.items() if name not in _REPEATED)
+            return () if redundant else (Chunk.of({**payload, "choices": []}),)
         if payload.get("usage") is not None:
             for each in chunks[:-1]:
                 del each.payload["usage"]
         return chunks
 
-    def _choice(self, index: int) -> StreamedChoice:
-        choice = self._choices.get(index)
+    def choice(self, index: int) -> StreamedChoice:
+        choice = self.choices.get(index)
         if choice is None:
-            choice = self._choices[index] = StreamedChoice(self._answer, index)
+            choice = self.choices[index] = StreamedChoice(self.answer, index)
         return choice
 
-    def _last(self, choices: list[JsonObject]) -> list[Chunk]:
-        """The same behind everything that came. OpenAI's own client forgets a usage that is not in the last chunk."""
-        chunks = self._made(choices)
+    def _final_chunks(self, choices: list[JsonObject]) -> list[Chunk]:
+        """Chunks for the end of the stream. OpenAI's own client ignores a usage that is not in the last one."""
+        chunks = self._own_chunks(choices)
         if chunks and self._usage:
             chunks[-1] = Chunk.of({**chunks[-1].payload, "usage": self._usage})
         return chunks
 
-    def _made(self, choices: list[JsonObject]) -> list[Chunk]:
-        """Chunks of our own, in the envelope of the stream."""
-        envelope: JsonObject = {name: self._first[name] for name in ENVELOPE if name in self._first}
-        return [Chunk.of({**envelope, "choices": [choice]}) for choice in choices]
+    def _own_chunks(self, choices: list[JsonObject]) -> list[Chunk]:
+        """Chunks of our own, with the members that every chunk of the stream repeats."""
+        repeated: JsonObject = {name: self._first[name] for name in STREAM_MEMBERS if name in self._first}
+        return [Chunk.of({**repeated, "choices": [choice]}) for choice in choices]

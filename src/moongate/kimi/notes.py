@@ -1,4 +1,4 @@
-"""The notes of one exchange, kept small: a history or an answer may hold a hundred thousand calls, a note for each."""
+"""The notes of one exchange, stored compactly: a history or an answer may hold a hundred thousand calls, each noted."""
 
 from __future__ import annotations
 
@@ -11,33 +11,48 @@ _WIDTH: Final = 4  # kind, where, before, after
 
 
 class Notes(Sequence[Note]):
-    """Grows while the exchange lasts. Until somebody reads it, a note is no object of its own."""
+    """Grows during the exchange. A `Note` object is made only when it is read."""
 
-    __slots__ = ("_first_run", "_kept", "_more")
+    __slots__ = ("_entries", "_extra", "_first_run")
 
     def __init__(self) -> None:
-        self._kept: list[Any] = []  # what the notes say, one behind the other; notes on a run of calls as one
-        self._first_run: int | None = None  # where the first run stands that nobody has read
-        self._more = 0  # notes of runs, beyond one for each
+        self._entries: list[Any] = []  # the fields of all notes in sequence; a run of calls is one entry
+        self._first_run: int | None = None  # the position of the first entry for a run of calls
+        self._extra = 0  # notes of runs beyond the first of each
 
-    def add(self, kind: str, where: str, before: Any = None, after: Any = None) -> None:
-        self._kept += (kind, where, before, after)
+    def add(self, kind: str, where: str, before: object = None, after: object = None) -> None:
+        self._entries += (kind, where, before, after)
 
-    def about_call(self, kind: str, choice: int, call: int, member: str, before: Any, after: Any) -> None:
+    def add_explained(self, note: Note) -> None:
+        """A note that says why."""
+        self._entries += (note.kind, _Explained(note.where, note.why), note.before, note.after)
+
+    def add_for_call(self, kind: str, choice: int, call: int, member: str, before: object, after: object) -> None:
         """A note about one member of one call of the answer."""
-        self._kept += (kind, (choice, call, member), before, after)
+        self._entries += (kind, (choice, call, member), before, after)
 
-    def about_calls(
+    def add_for_calls(
         self, kind: str, choice: int, first: int, before: Sequence[object], after: Sequence[object]
     ) -> None:
-        """A note about each of some calls of the answer, one after the other. Nobody changes `before` and `after`."""
+        """A note about each of some consecutive calls of the answer. `before` and `after` must not be changed later."""
         if self._first_run is None:
-            self._first_run = len(self._kept)
-        self._kept += (kind, (choice, first), before, after)
-        self._more += len(after) - 1
+            self._first_run = len(self._entries)
+        self._entries += (kind, (choice, first), before, after)
+        self._extra += len(after) - 1
+
+    @property
+    def position(self) -> int:
+        """Where the next note goes, for `since`."""
+        return len(self._entries)
+
+    def since(self, position: int) -> Iterator[tuple[str, object, object]]:
+        """The kind, before and after of the notes from `position` on. A run of calls is one of them: its last two
+        values are sequences."""
+        starts = range(position, len(self._entries), _WIDTH)
+        return ((self._entries[at], self._entries[at + 2], self._entries[at + 3]) for at in starts)
 
     def __len__(self) -> int:
-        return len(self._kept) // _WIDTH + self._more
+        return len(self._entries) // _WIDTH + self._extra
 
     @overload
     def __getitem__(self, at: int) -> Note: ...
@@ -47,15 +62,15 @@ class Notes(Sequence[Note]):
 
     def __getitem__(self, at: int | slice) -> Note | list[Note]:
         if self._first_run is not None:
-            self._spread(self._first_run)
-        places = range(0, len(self._kept), _WIDTH)[at]
+            self._expand_runs(self._first_run)
+        places = range(0, len(self._entries), _WIDTH)[at]
         return self._note(places) if isinstance(places, int) else list(map(self._note, places))
 
     def __iter__(self) -> Iterator[Note]:
-        """Those that there are now."""
+        """Over the notes so far."""
         if self._first_run is not None:
-            self._spread(self._first_run)
-        return iter([self._note(at) for at in range(0, len(self._kept), _WIDTH)])
+            self._expand_runs(self._first_run)
+        return iter([self._note(at) for at in range(0, len(self._entries), _WIDTH)])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and list(self) == list(other)
@@ -65,24 +80,35 @@ class Notes(Sequence[Note]):
     def __repr__(self) -> str:
         return f"Notes({list(self)!r})"
 
-    def _spread(self, start: int) -> None:
-        """From here on, each note on its own."""
-        kept = self._kept[start:]
-        del self._kept[start:]
-        for at in range(0, len(kept), _WIDTH):
-            kind, where, before, after = kept[at : at + _WIDTH]
+    def _expand_runs(self, start: int) -> None:
+        """Replace each entry for a run of calls by one entry per call."""
+        entries = self._entries[start:]
+        del self._entries[start:]
+        for at in range(0, len(entries), _WIDTH):
+            kind, where, before, after = entries[at : at + _WIDTH]
             if isinstance(where, tuple) and len(where) == 2:
                 choice, first = where
                 for call, (was, now) in enumerate(zip(before, after, strict=True), first):
-                    self.about_call(kind, choice, call, "", was, now)
+                    self.add_for_call(kind, choice, call, "", was, now)
             else:
-                self._kept += (kind, where, before, after)
-        self._first_run, self._more = None, 0
+                self._entries += (kind, where, before, after)
+        self._first_run, self._extra = None, 0
 
     def _note(self, at: int) -> Note:
-        kept = self._kept
-        where = kept[at + 1]
+        kind, where, before, after = self._entries[at : at + _WIDTH]
         if isinstance(where, tuple):
             choice, call, member = where
             where = f"choices[{choice}].message.tool_calls[{call}]{member}"
-        return Note(kept[at], where, kept[at + 2], kept[at + 3])
+        if isinstance(where, _Explained):
+            return Note(kind, where.where, before, after, where.why)
+        return Note(kind, where, before, after)
+
+
+class _Explained:
+    """The place of a note, and why."""
+
+    __slots__ = ("where", "why")
+
+    def __init__(self, where: str, why: str) -> None:
+        self.where = where
+        self.why = why

@@ -1,7 +1,7 @@
-"""The options of the Kimi transformer: names, defaults, allowed values and meaning, each said once (section 1).
+"""The options of the Kimi transformer: names, defaults, allowed values and meaning, each declared once (section 1).
 
 In configuration an option is written in camelCase, here it is a snake_case field. The table in `docs/kimi.md` is
-made from the fields below.
+generated from the fields below.
 """
 
 from __future__ import annotations
@@ -9,16 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
-from difflib import get_close_matches
 from typing import Any, Final, Literal, Self, TypeVar
 
 from moongate.errors import ConfigError
+from moongate.kimi.config_fields import option_path, read_fields
+from moongate.kimi.generations import FAMILY_NAMES
+from moongate.kimi.hosts import HOST_NAMES
+from moongate.kimi.tool_tokens import K2_TOKENS, ToolTokens
 
-MAX_TOKEN_CHARS: Final = 256  # a marker is held back while it may still come: what waits must stay small
-
-PRESETS: Final[Mapping[str, Mapping[str, bool]]] = {
+PRESETS: Final[Mapping[str, Mapping[str, bool | str]]] = {
     "default": {},
     "agent": {"manual_tool_parsing": True, "repair_arguments": True},
+    "strict": {"manual_tool_parsing": True, "repair_arguments": True, "guard": "retry"},
 }
 
 _ID_PREFIX: Final = re.compile(r"[A-Za-z0-9_-]{1,32}")
@@ -33,37 +35,10 @@ def _option(default: T, meaning: str, *, words: tuple[str, ...] = ()) -> T:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolTokens:
-    """The five texts that mark K2's calls."""
-
-    section_begin: str = "<|tool_calls_section_begin|>"
-    section_end: str = "<|tool_calls_section_end|>"
-    call_begin: str = "<|tool_call_begin|>"
-    call_end: str = "<|tool_call_end|>"
-    arg_begin: str = "<|tool_call_argument_begin|>"
-
-    @classmethod
-    def from_config(cls, given: Mapping[str, Any], path: str) -> ToolTokens:
-        """Any subset of the five, in camelCase; the others keep their texts."""
-        known = _known(cls, given, path)
-        for key, text in known.items():
-            if not isinstance(text, str) or not 0 < len(text) <= MAX_TOKEN_CHARS:
-                raise ConfigError(f"must be a text of 1 to {MAX_TOKEN_CHARS} characters", path=_at(path, key))
-        tokens = cls(**known)
-        texts = [getattr(tokens, each.name) for each in fields(cls)]
-        if len(set(texts)) < len(texts):
-            raise ConfigError("two markers have the same text", path=path)
-        return tokens
-
-
-K2_TOKENS: Final = ToolTokens()
-
-
-@dataclass(frozen=True, slots=True)
 class KimiOptions:
     """Everything that can be set. Frozen, so that one object can serve all requests.
 
-    `preset` is a word of configuration: `from_config` applies it. In Python, set the fields.
+    `preset` belongs to the configuration: `from_config` applies it. In Python, set the fields.
     """
 
     tool_choice_default: Literal["auto", "none", "required"] = _option(
@@ -80,7 +55,7 @@ class KimiOptions:
         True, "`finish_reason` says `tool_calls` exactly when there are calls (`length`, `content_filter` stay)"
     )
     manual_tool_parsing: bool = _option(
-        False, "calls that the model wrote as markers become `tool_calls`; off: they pass, and a note says so"
+        False, "calls that the model wrote as markers become `tool_calls`; off: they pass, and a note reports them"
     )
     emit_tool_calls_in_json: bool = _option(False, "reserved: accepted, no effect")
     assemble_tool_deltas: bool = _option(
@@ -98,19 +73,14 @@ class KimiOptions:
         K2_TOKENS,
         "other marker texts: `sectionBegin`, `sectionEnd`, `callBegin`, `callEnd`, `argBegin`; any subset",
     )
-    preset: Literal["default", "agent"] = _option(
+    preset: Literal["default", "agent", "strict"] = _option(
         "default",
-        "`agent` turns on `manualToolParsing` and `repairArguments`; an option set by name wins over it",
-        words=("default", "agent"),
+        "`agent` turns on `manualToolParsing` and `repairArguments`, `strict` also sets `guard` to `retry`; "
+        "an option set by name wins over it",
+        words=("default", "agent", "strict"),
     )
-    family: Literal["auto", "k2", "k3"] = _option(
-        "auto", "auto reads it from the model's name", words=("auto", "k2", "k3")
-    )
-    host: Literal["auto", "moonshot", "vllm", "sglang", "openrouter", "generic"] = _option(
-        "auto",
-        "auto reads it from the provider's base URL",
-        words=("auto", "moonshot", "vllm", "sglang", "openrouter", "generic"),
-    )
+    family: str = _option("auto", "auto reads it from the model's name", words=("auto", *FAMILY_NAMES))
+    host: str = _option("auto", "auto reads it from the provider's base URL", words=("auto", *HOST_NAMES))
     reasoning_history: Literal["auto", "off"] = _option(
         "auto", "assistant messages with calls keep their reasoning", words=("auto", "off")
     )
@@ -123,10 +93,19 @@ class KimiOptions:
         words=("auto", "always", "off"),
     )
     history_rules: Literal["auto", "off"] = _option(
-        "auto", "what makes a Kimi host refuse the history, or lose the turn, is mended", words=("auto", "off")
+        "auto", "what makes a Kimi host refuse the history, or lose the turn, is repaired", words=("auto", "off")
     )
     repair_arguments: bool = _option(
-        False, "raw control characters, a JSON object inside a JSON string and trailing markers are mended"
+        False, "raw control characters, a JSON object inside a JSON string and trailing markers are repaired"
+    )
+    guard: Literal["off", "repair", "retry"] = _option(
+        "off",
+        "a call that leaves is valid JSON, names an offered tool and fits that tool's schema: `repair` mends it where "
+        "there is one obvious way, `retry` also asks the provider again; what still does not fit is judged damaged",
+        words=("off", "repair", "retry"),
+    )
+    learn_from_refusals: bool = _option(
+        True, "a refusal that is known turns on the rule that answers it; never one whose option is off"
     )
 
     def __post_init__(self) -> None:
@@ -134,50 +113,26 @@ class KimiOptions:
             _check(each, getattr(self, each.name), f"KimiOptions.{each.name}")
 
     @classmethod
-    def from_config(cls, given: Mapping[str, Any] | None, path: str = "options") -> Self:
+    def from_config(cls, config: Mapping[str, Any] | None, path: str = "options") -> Self:
         """The options written in a configuration. Raises ConfigError with the path and the nearest known name."""
-        if given is None:
+        if config is None:
             return cls()
-        known = _known(cls, given, path)
+        known: dict[str, Any] = read_fields(cls, config, path)
         if "tool_tokens" in known:
-            known["tool_tokens"] = ToolTokens.from_config(known["tool_tokens"], _at(path, "tool_tokens"))
+            known["tool_tokens"] = ToolTokens.from_config(known["tool_tokens"], option_path(path, "tool_tokens"))
         for each in fields(cls):
             if each.name in known:
-                _check(each, known[each.name], _at(path, each.name))
+                _check(each, known[each.name], option_path(path, each.name))
         return cls(**{**PRESETS[known.get("preset", "default")], **known})
 
 
-def option_name(field_name: str) -> str:
-    """repair_on_mismatch → repairOnMismatch"""
-    head, *rest = field_name.split("_")
-    return head + "".join(word.capitalize() for word in rest)
-
-
-def _at(path: str, field_name: str) -> str:
-    return f"{path}.{option_name(field_name)}" if path else option_name(field_name)
-
-
-def _known(owner: type[KimiOptions | ToolTokens], given: Mapping[str, Any], path: str) -> dict[str, Any]:
-    """The given entries under their field names. An entry that `owner` does not have is refused."""
-    if not isinstance(given, Mapping):
-        raise ConfigError("must be an object", path=path)
-    names = {option_name(each.name): each.name for each in fields(owner)}
-    for key in given:
-        if key not in names:
-            near = get_close_matches(str(key), names, n=1, cutoff=0.0)[0]
-            raise ConfigError(
-                f"unknown option {key!r}, did you mean {near!r}?", path=f"{path}.{key}" if path else f"{key}"
-            )
-    return {names[key]: value for key, value in given.items()}
-
-
-def _check(option: Field[Any], value: Any, path: str) -> None:
-    """Refuse a value of the wrong type, a word that is not allowed, a prefix that is no prefix."""
+def _check(option: Field[object], value: object, path: str) -> None:
+    """Refuse a value of the wrong type, a word that is not allowed, or a malformed prefix."""
     words = option.metadata["words"]
     if words:
         if not isinstance(value, str) or value not in words:
             raise ConfigError(f"must be one of {', '.join(map(repr, words))}, not {value!r}", path=path)
     elif type(value) is not type(option.default):
         raise ConfigError(f"must be a {type(option.default).__name__}, not {value!r}", path=path)
-    if option.name == "id_prefix" and not _ID_PREFIX.fullmatch(value):
+    if option.name == "id_prefix" and not _ID_PREFIX.fullmatch(str(value)):
         raise ConfigError(f"must be 1 to 32 of [A-Za-z0-9_-], not {value!r}", path=path)

@@ -1,4 +1,4 @@
-"""One socket to the provider, and the exchanges that run over it one after the other."""
+"""One socket to the provider, and the exchanges that run over it, one after the other."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import cast
 
 from moongate.errors import BadUpstream, UpstreamTimeout
-from moongate.net.deadlines import Alarm, Deadlines
-from moongate.net.exchange import Exchange
-from moongate.net.lane import Lane
-from moongate.net.reader import Reader
+from moongate.net.deadlines import Deadlines, DeadlineTimer
+from moongate.net.forward import ChunkForwarder
+from moongate.net.http_exchange import HttpExchange
+from moongate.net.response_reader import ResponseReader
 
 
 class StaleConnection(BadUpstream):
@@ -19,10 +19,10 @@ class StaleConnection(BadUpstream):
 
 
 class Connection:
-    """Serves one exchange at a time; bytes that no exchange asked for close it. All that an `asyncio.Protocol` has.
+    """Serves one exchange at a time; bytes that belong to none close it. Has all methods of an `asyncio.Protocol`.
 
     `on_free(connection, reusable)` is called once at the end of each exchange, `on_surplus()` when the provider has
-    sent what no exchange asked for.
+    sent bytes that belong to no exchange.
     """
 
     def __init__(
@@ -31,10 +31,10 @@ class Connection:
         self.loop = asyncio.get_running_loop()
         self._on_free = on_free
         self._on_surplus = on_surplus
-        self._alarm = Alarm(self.loop, self._ring)
-        self._reader = Reader()
-        self._exchange: Exchange | None = None
-        self._lane: Lane | None = None  # the exchange's, while the next byte begins an HTTP chunk
+        self._timer = DeadlineTimer(self.loop, self._on_deadline)
+        self._reader = ResponseReader()
+        self._exchange: HttpExchange | None = None
+        self._forwarder: ChunkForwarder | None = None  # the exchange's, while the next byte starts an HTTP chunk
         self._paused = False
         self._used = False
 
@@ -46,21 +46,21 @@ class Connection:
     def is_open(self) -> bool:
         return not self._transport.is_closing()
 
-    def is_fit(self) -> bool:
-        """May an idle connection take a request? Not if any byte (or the end) waits to be read."""
+    def is_reusable(self) -> bool:
+        """May an idle connection take a request? Not if any byte (or EOF) waits to be read."""
         return self.is_open() and not self._poll.poll(0)
 
-    def rest(self, seconds: float) -> None:
+    def close_after(self, seconds: float) -> None:
         """Stay open for at most `seconds` from now."""
-        self._alarm.set(self.loop.time() + seconds)
+        self._timer.set(self.loop.time() + seconds)
 
-    def start(self, head: bytes, body: bytes, deadlines: Deadlines) -> Exchange:
-        """Send a request. Wait for `Exchange.news` of its head next."""
+    def start(self, head: bytes, body: bytes, deadlines: Deadlines) -> HttpExchange:
+        """Send a request. `await exchange.wait()` for the head of its answer next."""
         if self._used:
             self._reader.reset()
-        exchange = self._exchange = Exchange(self, deadlines)
-        self._silence, self._whole = deadlines.silence, exchange.whole
-        self._patience(deadlines.head, exchange)
+        exchange = self._exchange = HttpExchange(self, deadlines)
+        self._silence, self._deadline = deadlines.silence, exchange.deadline
+        self._set_deadline(deadlines.head, exchange)
         if not self.is_open():
             self.end(BadUpstream("the provider closed the connection at once", code="closed"))
         else:
@@ -69,68 +69,69 @@ class Connection:
 
     def data_received(self, data: bytes) -> None:
         try:
-            taken = self._lane is not None and self._lane.take(data)
-        except Exception as error:  # as in `_read`; the client's transport may be closed, and uvloop's raises then
+            forwarded = self._forwarder is not None and self._forwarder.take(data)
+        except Exception as error:  # as in `_read`; the client's transport may be closed, in which case uvloop's raises
             self.end(error)
             return
-        if not taken:
+        if not forwarded:
             self._read(data)
         elif not self._paused:  # the client may have fallen behind with this very read
             due = self.loop.time() + self._silence
-            self._alarm.due = due if due < self._whole else self._whole
+            self._timer.due = due if due < self._deadline else self._deadline
 
     def _read(self, data: bytes) -> None:
         exchange, reader = self._exchange, self._reader
-        self._lane = None
+        self._forwarder = None
         if exchange is None:
             self._on_surplus()
             self._transport.abort()
             return
         body = reader.feed(data)
-        begins = not exchange.status and reader.status
-        if begins:
+        head_complete = not exchange.status and reader.status
+        if head_complete:
             if self._transport.get_write_buffer_size():
-                reader.reusable = False  # it answered before it had the whole question
+                reader.reusable = False  # the answer came before the whole request was sent
             exchange.begin(reader.status, reader.headers)
             if not body:
-                self._patience(exchange.deadlines.first, exchange)
+                first = exchange.sent_at + exchange.deadlines.first_byte
+                self._timer.set(min(self.loop.time() + self._silence, first, exchange.deadline))
         if body:
             if not reader.complete:
-                self._patience(exchange.deadlines.silence, exchange)
+                self._set_deadline(exchange.deadlines.silence, exchange)
             try:
                 exchange.feed(body)
-            except Exception as error:  # whatever the sink raises is its reader's: `pipe` raises it again
+            except Exception as error:  # whatever the sink raises: `pipe` raises it again
                 self.end(error)
         if exchange is not self._exchange:
-            return  # the sink ended it
+            return  # the sink has ended the exchange
         if reader.complete:
             if reader.surplus:
                 self._on_surplus()
             self.end(None, reusable=reader.reusable)
         elif reader.failure is not None:
             self.end(reader.failure)
-        elif begins:
+        elif head_complete:
             exchange.wake()
-        elif exchange.lane is not None and reader.is_between(data):
-            self._lane = exchange.lane
+        elif exchange.forwarder is not None and reader.at_chunk_boundary(data):
+            self._forwarder = exchange.forwarder
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._alarm.stop()
+        self._timer.stop()
         if exc is None:
             self._reader.close()
         if self._reader.complete:
             self.end(None)
-        elif self._reader.heard:
+        elif self._reader.received_any:
             self.end(BadUpstream("the provider cut its answer", code="cut"))
         else:
             kind = StaleConnection if self._used else BadUpstream
             self.end(kind("the provider closed the connection without an answer", code="closed"))
 
     def eof_received(self) -> None:
-        """None: the transport closes, which ends the exchange."""
+        """Returns None: the transport closes, which ends the exchange."""
 
     def pause_writing(self) -> None:
-        """A request is one write: nothing more comes."""
+        """Nothing to do: a request is one write."""
 
     def resume_writing(self) -> None:
         pass
@@ -143,31 +144,34 @@ class Connection:
         elif exchange is not None:
             self.resume(exchange)
         if exchange is not None:
-            self._exchange = self._lane = None
+            self._exchange = self._forwarder = None
             self._used = True
             exchange.end(error)
             self._on_free(self, reusable)
             exchange.wake()
 
-    def pause(self, exchange: Exchange) -> None:
+    def pause(self, exchange: HttpExchange) -> None:
         if exchange is self._exchange and not self._paused:
             self._paused = True
             self._transport.pause_reading()
-            self._alarm.due = exchange.whole
+            self._timer.due = exchange.deadline
 
-    def resume(self, exchange: Exchange) -> None:
+    def resume(self, exchange: HttpExchange) -> None:
         if exchange is self._exchange and self._paused:
             self._paused = False
             self._transport.resume_reading()
-            self._patience(exchange.deadlines.silence, exchange)
+            self._set_deadline(exchange.deadlines.silence, exchange)
 
-    def _patience(self, seconds: float, exchange: Exchange) -> None:
-        self._alarm.set(min(self.loop.time() + seconds, exchange.whole))
+    def _set_deadline(self, seconds: float, exchange: HttpExchange) -> None:
+        self._timer.set(min(self.loop.time() + seconds, exchange.deadline))
 
-    def _ring(self) -> None:
+    def _on_deadline(self) -> None:
         exchange, phase = self._exchange, "head"
-        if exchange is not None and self.loop.time() >= exchange.whole:
+        if exchange is not None and self.loop.time() >= exchange.deadline:
             phase = "whole"
+        elif exchange is not None and self._timer.due == exchange.sent_at + exchange.deadlines.first_byte:
+            phase = "first"
         elif self._reader.status:
             phase = "silence"
-        self.end(UpstreamTimeout(f"the provider took too long ({phase})", code=f"{phase}_timeout"))
+        text = "first event" if phase == "first" else phase
+        self.end(UpstreamTimeout(f"the provider took too long ({text})", code=f"{phase}_timeout"))

@@ -1,4 +1,4 @@
-"""Phase deadlines of an exchange, and the one timer a connection needs to keep them."""
+"""The deadlines of an exchange's phases, and the one timer that a connection needs to keep them."""
 
 from __future__ import annotations
 
@@ -10,49 +10,49 @@ from math import inf
 
 @dataclass(frozen=True, slots=True)
 class Deadlines:
-    """Seconds per phase. `whole` covers everything after the connection stands."""
+    """Seconds per phase. `head`, `first_byte` and `total` count from the request, `silence` from the last byte."""
 
     connect: float = 5
     head: float = 120
-    first: float = 120
-    silence: float = 60
-    whole: float = 3600
+    first_byte: float = 120
+    silence: float = 300
+    total: float = 3600
 
 
-class Alarm:
-    """A deadline that costs an assignment to postpone.
+class DeadlineTimer:
+    """A deadline that is postponed by an assignment.
 
-    The timer is only touched when the deadline moves before the time it is armed for;
-    when it rings too early it arms itself again for the rest.
+    The loop's timer is only touched when the deadline moves to before the time that it is set for; when it fires too
+    early it is set again for the rest.
     """
 
-    __slots__ = ("_armed", "_loop", "_ring", "_timer", "due")
+    __slots__ = ("_handle", "_loop", "_on_deadline", "_scheduled_for", "due")
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, ring: Callable[[], None]) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, on_deadline: Callable[[], None]) -> None:
         self._loop = loop
-        self._ring = ring
-        self._timer: asyncio.TimerHandle | None = None
-        self._armed = inf
+        self._on_deadline = on_deadline
+        self._handle: asyncio.TimerHandle | None = None
+        self._scheduled_for = inf
         self.due = inf  # may be assigned directly if it only moves later
 
     def set(self, due: float) -> None:
-        """Ring at `due` (loop time) unless it is moved; `inf` is never."""
+        """Call back at `due` (loop time) unless it is moved; `inf` is never."""
         self.due = due
-        if due < self._armed:
+        if due < self._scheduled_for:
             self.stop()
-            self._armed = due
-            self._timer = self._loop.call_at(due, self._fire)
+            self._scheduled_for = due
+            self._handle = self._loop.call_at(due, self._fire)
 
     def stop(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        self._armed = inf
+        if self._handle is not None:
+            self._handle.cancel()
+            self._handle = None
+        self._scheduled_for = inf
 
     def _fire(self) -> None:
-        self._timer = None
-        self._armed = inf
+        self._handle = None
+        self._scheduled_for = inf
         if self._loop.time() >= self.due:
-            self._ring()
+            self._on_deadline()
         else:
             self.set(self.due)

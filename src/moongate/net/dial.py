@@ -1,4 +1,4 @@
-"""From an origin to a connected socket: names, refused addresses, proxy, TLS."""
+"""From an origin to a connected socket: name resolution, blocked addresses, proxy, TLS."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from moongate.errors import BadUpstream, ConfigError, UpstreamTimeout
 from moongate.net.connection import Connection
 
-MAX_ADDRESSES: Final = 4  # of one name; each gets its share of the time
+MAX_ADDRESSES: Final = 4  # tried per name; the connect timeout is divided among them
 MAX_PROXY_HEAD: Final = 16 * 1024
-# Unspecified, link-local, multicast and reserved networks, and the addresses at which clouds hand out secrets.
+# Unspecified, link-local, multicast and reserved networks, and the metadata services of clouds.
 RESERVED: Final = "0.0.0.0/8", "169.254.0.0/16", "224.0.0.0/3", "::", "fe80::/10", "ff00::/8"
 METADATA: Final = "100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254"
-REFUSED: Final = [ip_network(text) for text in RESERVED + METADATA]
+BLOCKED: Final = [ip_network(text) for text in RESERVED + METADATA]
 NAT64: Final = ip_network("64:ff9b::/96")
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where an upstream is and how it is reached."""
+    """Where an upstream is, and how to reach it."""
 
     host: str
     port: int
@@ -42,9 +42,9 @@ class Origin:
     def parse(cls, url: str, *, ca_file: str | None = None, proxy: str | None = None) -> Origin:
         """Read scheme, host and port of `url`; its path is left to the caller."""
         try:
-            host, port, tls = _place(urlsplit(url), "http", "https")
+            host, port, tls = _host_port_tls(urlsplit(url), "http", "https")
             if proxy is not None:
-                _place(urlsplit(proxy), "http")
+                _host_port_tls(urlsplit(proxy), "http")
         except ValueError:  # the URL itself may hold a secret
             raise ConfigError("not a URL of the form http(s)://host[:port] (a proxy's: http)") from None
         return cls(host, port, tls, ca_file, proxy)
@@ -55,7 +55,7 @@ class Origin:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-def _place(url: SplitResult, *schemes: str) -> tuple[str, int, bool]:
+def _host_port_tls(url: SplitResult, *schemes: str) -> tuple[str, int, bool]:
     host, tls = url.hostname or "", url.scheme == "https"
     if url.scheme not in schemes or not host or url.port == 0:
         raise ValueError
@@ -63,15 +63,15 @@ def _place(url: SplitResult, *schemes: str) -> tuple[str, int, bool]:
 
 
 @lru_cache(maxsize=1024)
-def is_refused(address: str) -> bool:
-    """True for an address that no provider has, also when it hides in IPv6. A name is no address."""
+def is_blocked(address: str) -> bool:
+    """True for an address that no provider has, also if it is embedded in an IPv6 address. False for a name."""
     try:
         ip: IPv4Address | IPv6Address = ip_address(address.partition("%")[0])
     except ValueError:
         return False
     if isinstance(ip, IPv6Address):
         ip = IPv4Address(int(ip) & 0xFFFFFFFF) if ip in NAT64 else ip.ipv4_mapped or ip.sixtofour or ip
-    return any(ip in network for network in REFUSED)
+    return any(ip in network for network in BLOCKED)
 
 
 async def dial(origin: Origin, make: Callable[[], Connection], seconds: float) -> Connection:
@@ -81,20 +81,28 @@ async def dial(origin: Origin, make: Callable[[], Connection], seconds: float) -
             return await _dial(origin, make, seconds)
     except TimeoutError:
         raise UpstreamTimeout("no connection to the provider in time", code="connect_timeout") from None
+    except ssl.SSLCertVerificationError as error:
+        raise BadUpstream(f"its certificate is not valid: {error.verify_message}", code="certificate") from None
+    except socket.gaierror as error:
+        known = error.errno == socket.EAI_NONAME  # else the look-up itself failed, which may get better
+        raise BadUpstream(
+            "no connection to the provider: " + ("its name is unknown" if known else "its name cannot be looked up"),
+            code="unknown_host" if known else "connect",
+        ) from None
     except OSError as error:  # ssl.SSLError too
-        known = isinstance(error, ConnectionError) and error.errno and os.strerror(error.errno)
-        reason = getattr(error, "verify_message", None) or known or error.strerror or "failed"
+        known_reason = isinstance(error, ConnectionError) and error.errno and os.strerror(error.errno)
+        reason = known_reason or error.strerror or "failed"
         raise BadUpstream(f"no connection to the provider: {reason}", code="connect") from None
 
 
 async def _dial(origin: Origin, make: Callable[[], Connection], seconds: float) -> Connection:
     proxy = urlsplit(origin.proxy) if origin.proxy else None
-    host, port, _ = _place(proxy, "http") if proxy else (origin.host, origin.port, False)
+    host, port, _ = _host_port_tls(proxy, "http") if proxy else (origin.host, origin.port, False)
     sock = await _open(host, port, seconds, origin.host)
     try:
         if proxy is not None:
             await _tunnel(sock, origin, proxy)
-        context = trust(origin.ca_file) if origin.tls else None
+        context = tls_context(origin.ca_file) if origin.tls else None
         name = origin.host if origin.tls else None
         loop = asyncio.get_running_loop()
         made = await loop.create_connection(cast(Any, make), sock=sock, ssl=context, server_hostname=name)
@@ -105,8 +113,8 @@ async def _dial(origin: Origin, make: Callable[[], Connection], seconds: float) 
 
 
 @lru_cache
-def trust(ca_file: str | None) -> ssl.SSLContext:
-    """The TLS settings: certificates are verified, TLS 1.2 or newer. Made once: it reads a large file."""
+def tls_context(ca_file: str | None) -> ssl.SSLContext:
+    """Verifies certificates, TLS 1.2 or newer. Cached, because it reads a large file."""
     context = ssl.create_default_context(cafile=ca_file)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])
@@ -115,9 +123,11 @@ def trust(ca_file: str | None) -> ssl.SSLContext:
 
 async def _open(host: str, port: int, seconds: float, target: str) -> socket.socket:
     loop = asyncio.get_running_loop()
-    # To look up what is no name takes a thread too.
-    found = _as_written(host, port) or (await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM))[:MAX_ADDRESSES]
-    if is_refused(target) or any(is_refused(str(address[0])) for *_, address in found):
+    # An address needs no look-up, which would take a thread.
+    found = (
+        _literal_address(host, port) or (await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM))[:MAX_ADDRESSES]
+    )
+    if is_blocked(target) or any(is_blocked(str(address[0])) for *_, address in found):
         raise BadUpstream("the provider's address is link-local or reserved", code="address_refused")
     error = OSError()
     for family, kind, protocol, _, address in found:
@@ -136,8 +146,8 @@ async def _open(host: str, port: int, seconds: float, target: str) -> socket.soc
     raise error
 
 
-def _as_written(host: str, port: int) -> list[Any]:
-    """What `getaddrinfo` says of a host that is an IPv4 address, else nothing."""
+def _literal_address(host: str, port: int) -> list[Any]:
+    """What `getaddrinfo` returns for a host that is an IPv4 address, else an empty list."""
     try:
         IPv4Address(host)
     except ValueError:
@@ -146,7 +156,7 @@ def _as_written(host: str, port: int) -> list[Any]:
 
 
 async def _tunnel(sock: socket.socket, origin: Origin, proxy: SplitResult) -> None:
-    """Ask the proxy for a raw connection to the origin. The proxy resolves the name."""
+    """Ask the proxy for a tunnel to the origin (CONNECT). The proxy resolves the name."""
     loop = asyncio.get_running_loop()
     lines = [f"CONNECT {origin.authority} HTTP/1.1", f"Host: {origin.authority}"]
     if proxy.username is not None:

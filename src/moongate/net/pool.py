@@ -1,4 +1,4 @@
-"""The connections to one origin: kept while they are fit, never more than a limit."""
+"""The connections to one origin: kept while they are reusable, never more than a limit."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from moongate.net.connection import Connection
 from moongate.net.dial import Origin, dial
 
 IDLE_SECONDS: Final = 30.0
-LAST_SECONDS: Final = 1.0  # for an idle connection on which something has come
-WARY_SECONDS: Final = 600.0  # in which an origin that said more than it was asked gets a connection for each request
+DISCARD_SECONDS: Final = 1.0  # to read what arrived on an idle connection before it is closed
+NO_REUSE_SECONDS: Final = 600.0  # without reuse, after an origin sent bytes that belong to no request
 
 
 class Pool:
@@ -21,44 +21,53 @@ class Pool:
     A connection is only opened when none is idle, so there are never more than `limit`.
     """
 
-    def __init__(self, origin: Origin, limit: int) -> None:
+    def __init__(
+        self,
+        origin: Origin,
+        limit: int,
+        *,
+        idle_seconds: float = IDLE_SECONDS,
+        no_reuse_seconds: float = NO_REUSE_SECONDS,
+    ) -> None:
         self._origin = origin
-        self._slots = limit  # that are free
+        self._idle_seconds = idle_seconds
+        self._no_reuse_seconds = no_reuse_seconds
+        self._slots = limit  # free ones
         self._waiters: deque[asyncio.Future[None]] = deque()
         self._idle: deque[Connection] = deque()
         self._closed = False
-        self._wary = 0.0  # until then nothing is reused
+        self._no_reuse_until = 0.0
 
     def idle(self) -> Connection | None:
-        """One that waits for a request, with a slot: the usual case, and there is nothing to await."""
+        """An idle connection, with a slot: the usual case, without anything to await."""
         if self._slots:
             while self._idle:
                 connection = self._idle.pop()
-                if connection.is_fit():
+                if connection.is_reusable():
                     self._slots -= 1
                     return connection
-                _dismiss(connection)
+                _discard(connection)
         return None
 
     async def take(self, seconds: float, *, fresh: bool = False) -> Connection:
-        """A connection to send on, a `fresh` one if asked, within `seconds`."""
+        """A connection, a newly opened one if `fresh`, within `seconds`."""
         if self._slots:
             self._slots -= 1
         else:
             await self._wait(seconds)
         while self._idle and not fresh:
             connection = self._idle.pop()
-            if connection.is_fit():
+            if connection.is_reusable():
                 return connection
-            _dismiss(connection)
+            _discard(connection)
         try:
             return await dial(self._origin, self._make, seconds)
         except BaseException:
-            self._give_back()
+            self._release_slot()
             raise
 
     async def _wait(self, seconds: float) -> None:
-        """For a slot: whoever frees one hands it to the first who waits."""
+        """Wait for a slot: whoever releases one passes it to the first in the queue."""
         waiter = asyncio.get_running_loop().create_future()
         self._waiters.append(waiter)
         try:
@@ -66,12 +75,12 @@ class Pool:
                 await waiter
         except BaseException as error:
             if waiter.done() and not waiter.cancelled():
-                self._give_back()  # it came too late
+                self._release_slot()  # it came too late
             if isinstance(error, TimeoutError):
                 raise Overloaded("every connection to the provider is busy", code="pool_full") from None
             raise
 
-    def _give_back(self) -> None:
+    def _release_slot(self) -> None:
         while self._waiters:
             waiter = self._waiters.popleft()
             if not waiter.done():
@@ -80,32 +89,32 @@ class Pool:
         self._slots += 1
 
     def close(self) -> None:
-        """Close what is idle; what is busy closes at the end of its exchange."""
+        """Close idle connections; busy ones close at the end of their exchange."""
         self._closed = True
         while self._idle:
             self._idle.pop().end(None)
 
     def _make(self) -> Connection:
-        return Connection(self._free, self._suspect)
+        return Connection(self._on_free, self._on_surplus)
 
-    def _suspect(self) -> None:
-        """HTTP/1.1 does not number its answers: an unasked one that comes later still is that to the next request."""
-        self._wary = asyncio.get_running_loop().time() + WARY_SECONDS
+    def _on_surplus(self) -> None:
+        """Stop reuse: HTTP/1.1 does not number its answers, so a surplus one would be taken for the next request's."""
+        self._no_reuse_until = asyncio.get_running_loop().time() + self._no_reuse_seconds
         while self._idle:
             self._idle.pop().end(None)
 
-    def _free(self, connection: Connection, reusable: bool) -> None:
-        self._give_back()
-        if self._closed or (self._wary > 0 and connection.loop.time() < self._wary):
+    def _on_free(self, connection: Connection, reusable: bool) -> None:
+        self._release_slot()
+        if self._closed or (self._no_reuse_until > 0 and connection.loop.time() < self._no_reuse_until):
             connection.end(None)
         elif reusable:
-            connection.rest(IDLE_SECONDS)
+            connection.close_after(self._idle_seconds)
             self._idle.append(connection)
-            while not self._idle[0].is_open():  # the oldest rest at this end and expire first
+            while not self._idle[0].is_open():  # the oldest are at this end and expire first
                 self._idle.popleft()
 
 
-def _dismiss(connection: Connection) -> None:
-    """Let it read what has come, be it the end or something unasked, and close."""
+def _discard(connection: Connection) -> None:
+    """Let it read what has arrived, be it EOF or surplus bytes, and close."""
     if connection.is_open():
-        connection.rest(LAST_SECONDS)
+        connection.close_after(DISCARD_SECONDS)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from moongate.chat.contracts import Exchange, Note
-from moongate.chat.items import Chunk, Item, Stretch
+from moongate.chat.items import Chunk, Failure, Item
+from moongate.chat.verdict import CLEAN, REPAIRED, ReplacedAnswer, Verdict, verdict_of_error
 from moongate.payload import JsonObject
 
 
@@ -24,16 +25,39 @@ class BaseExchange:
     (Chunk({'choices': [{'index': 0, 'delta': {'content': 'HI'}}]}),)
     """
 
-    summaries = False
-    late_ids = True
+    assembles_calls = False
+    accepts_late_ids = True
 
     def __init__(self, request: JsonObject) -> None:
         self.request = request
         self._notes: list[Note] = []
+        self._error: Verdict | None = None
 
     @property
     def notes(self) -> Sequence[Note]:
         return self._notes
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the answer was worth: repaired if a note says so. Its calls are not judged here."""
+        if self._error is not None:
+            return self._error
+        return REPAIRED if any(note.mends == "vendor" for note in self._notes) else CLEAN
+
+    def schema_check(self) -> Callable[[], Verdict] | None:
+        """None: calls are not judged here."""
+        return None
+
+    @property
+    def replaced(self) -> Sequence[ReplacedAnswer]:
+        return ()
+
+    def next_request(self) -> JsonObject | None:
+        """None: no other try is made."""
+        return None
+
+    def settle(self) -> Sequence[Item]:
+        return ()
 
     def note(self, kind: str, where: str, before: object = None, after: object = None) -> None:
         """Leave a note of a repair, for the caller's log."""
@@ -50,6 +74,8 @@ class BaseExchange:
     def feed(self, item: Item) -> Sequence[Item]:
         """Any item of a streamed answer. Override it only to hold items back or to make more of them."""
         if not isinstance(item, Chunk):
+            if isinstance(item, Failure):
+                self._error = verdict_of_error(item.error)
             return (item,)
         payload = self.chunk(item.payload)
         return (item,) if payload is item.payload else (Chunk.of(payload),)
@@ -57,16 +83,6 @@ class BaseExchange:
     def close(self) -> Sequence[Item]:
         """The end of the items: what was held back."""
         return ()
-
-    @property
-    def gate(self) -> bytes | None:
-        """The bytes of a text that `plain` asks about: none, unless it is your own."""
-        return b"" if type(self).plain is BaseExchange.plain else None
-
-    def plain(self, stretch: Stretch) -> bool:
-        """Plain text passes unread unless chunks are looked at."""
-        cls = type(self)
-        return cls.feed is BaseExchange.feed and cls.chunk is BaseExchange.chunk
 
 
 class BaseTransformer:

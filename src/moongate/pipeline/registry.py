@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 
 from moongate.chat.contracts import Transformer
 from moongate.errors import ConfigError
-from moongate.kimi.transformer import KimiTransformer
+from moongate.kimi.transformer import KimiTransformer, PlainKimiTransformer
 from moongate.pipeline.chain import Chain
 
 Use = str | tuple[str, Mapping[str, Any]] | list[Any]
@@ -21,6 +21,8 @@ class Factory(Protocol):
 
 
 TRANSFORMERS: Final[Mapping[str, Factory]] = {"Kimi": KimiTransformer.from_config}
+# The same without shortcuts, for `MOONGATE_FAST=0`.
+PLAIN_TRANSFORMERS: Final[Mapping[str, Factory]] = {**TRANSFORMERS, "Kimi": PlainKimiTransformer.from_config}
 
 
 def build_chain(
@@ -50,7 +52,7 @@ def build_chain(
 
 
 def unknown_name(name: str, known: Mapping[str, Factory]) -> str:
-    """What to say about a name that nobody knows."""
+    """The error message for an unknown name, with the nearest known one."""
     by_case = {each.lower(): each for each in known}
     near = get_close_matches(name.lower(), by_case, n=1, cutoff=0.5)
     if near:

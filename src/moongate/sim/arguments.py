@@ -1,107 +1,149 @@
-"""Arguments made from a tool's JSON Schema: deterministic, and valid for the schema as far as it is simple."""
+"""Values generated from a JSON Schema: arguments of calls, and answers in a wanted format.
+
+Deterministic. A value fits its schema wherever the schema stays within Moonshot's flavour (kimi/schema).
+"""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from moongate.payload import JsonObject
+from moongate.sim.bounded_values import number_for, string_for, type_of
 
-MAX_DEPTH: Final = 8  # recursive schemas end here
+PLAIN_DEPTH: Final = 4  # below this only what is required is generated, so that recursive schemas end
+MAX_DEPTH: Final = 32  # and here they end even if they cannot
+MAX_VALUES: Final = 5000  # of one instance
+MAX_ITEMS: Final = 1000
 
-# What real agents' tools call their arguments. The values do no harm where they are really run.
-KNOWN: Final[dict[str, Any]] = {
-    "command": "echo moongate {n}",
-    "cmd": "echo moongate {n}",
-    "file_path": "README.md",
-    "filePath": "README.md",
-    "path": ".",
-    "dir_path": ".",
-    "pattern": "*.md",
-    "description": "step {n}",
-    "timeout": 10000,
-    "url": "http://127.0.0.1/{n}",
-}
 AWKWARD: Final = '"quoted" \\ back\nline\ttab é 你好 🚀 {n}'
 
 
-def arguments_for(parameters: Any, n: int, *, awkward: str = "") -> JsonObject:
-    """An argument object for one call. `n` makes the calls of a conversation tell apart."""
-    schema = parameters if isinstance(parameters, dict) else {}
-    value = _value(schema, schema, "value", n, 0)
+def arguments_for(parameters: object, n: int, *, awkward: str = "") -> JsonObject:
+    """An argument object for one call. `n` makes the calls of a conversation distinguishable."""
+    value = instance_of(parameters, n)
     if not isinstance(value, dict):
         return {}
     if awkward:
-        key = next((key for key, held in value.items() if isinstance(held, str)), None)
+        key = next((key for key, member in value.items() if isinstance(member, str)), None)
         if key is not None:
             value[key] = awkward.replace("{n}", str(n))
     return value
 
 
-def _value(schema: Any, root: JsonObject, key: str, n: int, depth: int) -> Any:
-    if not isinstance(schema, dict) or depth > MAX_DEPTH:
-        return f"{key} {n}"
-    schema = _resolved(schema, root)
-    if "const" in schema:
-        return schema["const"]
-    options = schema.get("enum")
-    if isinstance(options, list) and options:
-        return next((option for option in options if option is not None), None)
-    for union in ("anyOf", "oneOf", "allOf"):
-        branches = schema.get(union)
-        if isinstance(branches, list) and branches and not schema.get("properties"):
-            chosen = next((b for b in branches if isinstance(b, dict) and b.get("type") != "null"), {})
-            return _value(chosen, root, key, n, depth + 1)
-    return _typed(schema, root, key, n, depth)
+def instance_of(schema: object, n: int) -> object:
+    """A value that fits the schema; an empty object for what is no schema, or one that says nothing."""
+    if not isinstance(schema, dict) or not schema:
+        return {}
+    return _Instance(schema, n).value(schema, "value", 0)
 
 
-def _typed(schema: JsonObject, root: JsonObject, key: str, n: int, depth: int) -> Any:
-    match _type_of(schema):
-        case "object":
-            return _object(schema, root, n, depth)
-        case "array":
-            count = schema.get("minItems", 1)
-            return [_value(schema.get("items"), root, key, n, depth + 1)] * (count if isinstance(count, int) else 1)
-        case "integer" | "number":
-            known = KNOWN.get(key, n)
-            low, high = schema.get("minimum"), schema.get("maximum")
-            value: float = known if isinstance(known, int) else n
-            value = max(value, low) if isinstance(low, int | float) else value
-            return min(value, high) if isinstance(high, int | float) else value
-        case "boolean":
-            return n % 2 == 0
+class _Instance:
+    """One value in the making. The number of values in it is bounded."""
+
+    def __init__(self, root: JsonObject, n: int) -> None:
+        self._root = root
+        self._n = n
+        self._made = 0
+
+    def value(self, schema: object, key: str, depth: int) -> object:
+        self._made += 1
+        if not isinstance(schema, dict) or depth > MAX_DEPTH or self._made > MAX_VALUES:
+            return f"{key} {self._n}"
+        schema = self._resolved(schema)
+        if "const" in schema:
+            return schema["const"]
+        options = schema.get("enum")
+        if isinstance(options, list) and options:
+            return next((option for option in options if option is not None), None)
+        branches = [b for word in ("anyOf", "oneOf") for b in _list(schema.get(word)) if isinstance(b, dict)]
+        if branches and not schema.get("properties"):
+            return self.value(self._branch(branches, depth), key, depth + 1)
+        parts = [self._resolved(part) for part in _list(schema.get("allOf")) if isinstance(part, dict)]
+        if parts:
+            schema = _together([schema, *parts])
+        return self._typed(schema, key, depth)
+
+    def _branch(self, branches: list[JsonObject], depth: int) -> JsonObject:
+        resolved = [self._resolved(branch) for branch in branches]
+        if depth > PLAIN_DEPTH:
+            return min(resolved, key=_cost)
+        return next((branch for branch in resolved if branch.get("type") != "null"), resolved[0])
+
+    def _typed(self, schema: JsonObject, key: str, depth: int) -> object:
+        match type_of(schema, shortest=depth > PLAIN_DEPTH):
+            case "object":
+                return self._object(schema, depth)
+            case "array":
+                return self._array(schema, key, depth)
+            case "integer":
+                return number_for(schema, key, self._n, whole=True)
+            case "number":
+                return number_for(schema, key, self._n, whole=False)
+            case "boolean":
+                return self._n % 2 == 0
+            case "null":
+                return None
+            case _:
+                return string_for(schema, key, self._n)
+
+    def _array(self, schema: JsonObject, key: str, depth: int) -> list[object]:
+        first = [self.value(each, key, depth + 1) for each in _list(schema.get("prefixItems"))[:MAX_ITEMS]]
+        least, most = schema.get("minItems"), schema.get("maxItems")
+        count = least if isinstance(least, int) else 0 if depth > PLAIN_DEPTH or first else 1
+        if isinstance(most, int):
+            count = min(count, most)
+        count = min(count, MAX_ITEMS) - len(first)
+        if count <= 0:
+            return first
+        if schema.get("uniqueItems") is True:
+            return first + [_Instance(self._root, self._n + i).value(schema.get("items"), key, 0) for i in range(count)]
+        return first + [self.value(schema.get("items"), key, depth + 1)] * count
+
+    def _object(self, schema: JsonObject, depth: int) -> JsonObject:
+        properties = schema.get("properties")
+        properties = properties if isinstance(properties, dict) else {}
+        keys = [key for key in _list(schema.get("required")) if isinstance(key, str) and key in properties]
+        if not keys and depth <= PLAIN_DEPTH:
+            keys = list(properties)[:1]
+        return {key: self.value(properties[key], key, depth + 1) for key in keys}
+
+    def _resolved(self, schema: JsonObject) -> JsonObject:
+        """Follow local references, a bounded number of times."""
+        for _ in range(MAX_DEPTH):
+            ref = schema.get("$ref")
+            if not isinstance(ref, str) or not ref.startswith("#"):
+                return schema
+            found: object = self._root
+            for part in ref.lstrip("#/").split("/") if ref.strip("#/") else []:
+                name = part.replace("~1", "/").replace("~0", "~")
+                found = found.get(name) if isinstance(found, dict) else None
+            schema = found if isinstance(found, dict) else {}
+        return {}
+
+
+def _cost(schema: JsonObject) -> int:
+    """How much has to be generated for a branch, roughly: a branch that ends comes first."""
+    match type_of(schema, shortest=True):
         case "null":
-            return None
+            return 0
+        case "array":
+            return 3 if schema.get("minItems") else 1
+        case "object":
+            return 3 if schema.get("required") else 1
         case _:
-            known = KNOWN.get(key)
-            return known.replace("{n}", str(n)) if isinstance(known, str) else f"{key} {n}"
+            return 4 if "$ref" in schema or "anyOf" in schema else 1
 
 
-def _object(schema: JsonObject, root: JsonObject, n: int, depth: int) -> JsonObject:
-    properties = schema.get("properties")
-    properties = properties if isinstance(properties, dict) else {}
-    required = schema.get("required")
-    wanted = [key for key in required if key in properties] if isinstance(required, list) else []
-    wanted = wanted or list(properties)[:1]
-    return {key: _value(properties[key], root, key, n, depth + 1) for key in wanted}
+def _together(schemas: list[JsonObject]) -> JsonObject:
+    """Several schemas as one: properties and required names of all, otherwise the last word."""
+    merged: JsonObject = {}
+    for schema in schemas:
+        properties = {**(merged.get("properties") or {}), **(schema.get("properties") or {})}
+        required = [*_list(merged.get("required")), *_list(schema.get("required"))]
+        merged = {**merged, **schema}
+        merged |= ({"properties": properties} if properties else {}) | ({"required": required} if required else {})
+    return merged
 
 
-def _type_of(schema: JsonObject) -> str:
-    kind = schema.get("type")
-    if isinstance(kind, list):
-        kind = next((each for each in kind if each != "null"), "null")
-    if isinstance(kind, str):
-        return kind
-    return "object" if "properties" in schema else "array" if "items" in schema else "string"
-
-
-def _resolved(schema: JsonObject, root: JsonObject) -> JsonObject:
-    """Follow local references, a bounded number of times."""
-    for _ in range(MAX_DEPTH):
-        ref = schema.get("$ref")
-        if not isinstance(ref, str) or not ref.startswith("#"):
-            return schema
-        found: Any = root
-        for part in ref.lstrip("#/").split("/") if ref.strip("#/") else []:
-            found = found.get(part) if isinstance(found, dict) else None
-        schema = found if isinstance(found, dict) else {}
-    return {}
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []

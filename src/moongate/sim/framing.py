@@ -1,4 +1,4 @@
-"""Chunks → the pieces of a response body, each written on its own."""
+"""Chunks → the pieces of a response body, each of which is one write."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def content_type(framing: str) -> str:
 
 
 def framed(chunks: Iterable[JsonObject], framing: str, *, done: bool) -> list[bytes]:
-    """The stream's pieces in this framing, with `[DONE]` if it is wanted and the framing has one."""
+    """The pieces of the stream in this framing; `done` appends `[DONE]` where the framing has one."""
     if framing == "ndjson":
         return [dumps(chunk) + b"\n" for chunk in chunks]
     events = [b"data: " + dumps(chunk) + b"\n\n" for chunk in chunks]

@@ -1,4 +1,4 @@
-"""The simulator's sockets: a small HTTP/1.1 server that can also send what no decent server sends.
+"""The simulator's HTTP/1.1 server. Small, and its own, because it must also send malformed responses.
 
 server = await start(port=0, play="strict")   # inside a program
 main(host="127.0.0.1", port=3999)             # on its own, until interrupted
@@ -16,18 +16,20 @@ from typing import Final
 
 from moongate.errors import ConfigError
 from moongate.payload import JsonObject
-from moongate.sim.app import Request, Response, Vendor
 from moongate.sim.behaviours import UnknownModel, rows_of
+from moongate.sim.ledger import LedgerEntry
+from moongate.sim.responses import SimRequest, SimResponse
+from moongate.sim.vendor import Vendor
 
 MAX_HEAD: Final = 64 * 1024
 MAX_BODY: Final = 64 * 1024 * 1024
-STALL_SECONDS: Final = 600.0  # a stalled answer ends then, so that no socket lives for ever
+STALL_SECONDS: Final = 600.0  # longest stall, so that no socket stays open for ever
 
 log = logging.getLogger("moongate.sim")
 
 
 class _Malformed(Exception):
-    """The request is no HTTP that we read."""
+    """The request is not HTTP/1.1, or too large."""
 
 
 @dataclass(slots=True)
@@ -46,8 +48,13 @@ class SimServer:
 
     @property
     def seen(self) -> list[JsonObject]:
-        """The bodies of the chat requests that came in, oldest first (the last 1000)."""
+        """The bodies of the chat requests received, oldest first (the last 1000)."""
         return [body for _, body in self.vendor.seen]
+
+    @property
+    def billed(self) -> list[LedgerEntry]:
+        """What was billed, oldest first (the last 20 000 chat requests); also at GET /sim/ledger."""
+        return list(self.vendor.ledger.entries)
 
     async def stop(self) -> None:
         self.listener.close()
@@ -57,9 +64,9 @@ class SimServer:
 
 
 async def start(host: str = "127.0.0.1", port: int = 0, play: str = "") -> SimServer:
-    """Listen; port 0 takes a free one. `play` holds rows for every request, such as `strict-walls`.
+    """Listen; port 0 takes a free port. `play` names rows for every request, such as `strict-walls`.
 
-    Raises ConfigError if it cannot play them, OSError if the address cannot be had.
+    Raises ConfigError if `play` names an unknown row, OSError if the address cannot be bound.
     """
     try:
         rows_of(play)
@@ -68,7 +75,7 @@ async def start(host: str = "127.0.0.1", port: int = 0, play: str = "") -> SimSe
     vendor = Vendor(play)
     tasks: set[asyncio.Task[None]] = set()
 
-    # Our own tasks: the one that asyncio would make for a coroutine complains when it is cancelled.
+    # A plain callback that makes its own task: the task that asyncio makes for a coroutine logs its cancellation.
     def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.get_running_loop().create_task(_serve(vendor, reader, writer))
         tasks.add(task)
@@ -79,7 +86,7 @@ async def start(host: str = "127.0.0.1", port: int = 0, play: str = "") -> SimSe
 
 
 def main(host: str = "127.0.0.1", port: int = 3999, play: str = "") -> None:
-    """Run until interrupted. Raises ConfigError if that cannot be."""
+    """Run until interrupted. Raises ConfigError if it cannot start."""
 
     async def forever() -> None:
         try:
@@ -102,17 +109,19 @@ async def _serve(vendor: Vendor, reader: asyncio.StreamReader, writer: asyncio.S
             log.info("%s %s %d", request.method, request.path, response.status)
             keep = request.headers.get("connection", "").lower() != "close" and response.ending == "end"
             await _write(response, reader, writer, keep=keep)
+            if response.entry is not None and response.ending == "end":
+                response.entry.delivered = True
             if not keep:
                 break
     except (_Malformed, ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError):
-        pass  # a client that leaves, or speaks no HTTP, is not answered
+        pass  # the client disconnected or sent no HTTP: there is no one to answer
     finally:
         writer.close()
         with contextlib.suppress(ConnectionError, OSError):
             await writer.wait_closed()
 
 
-async def _read(reader: asyncio.StreamReader) -> Request | None:
+async def _read(reader: asyncio.StreamReader) -> SimRequest | None:
     """The next request, or None at the end of the connection."""
     try:
         head = await reader.readuntil(b"\r\n\r\n")
@@ -127,7 +136,8 @@ async def _read(reader: asyncio.StreamReader) -> Request | None:
     pairs = (line.partition(":") for line in lines if line)
     headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
     body = await _read_body(reader, headers)
-    return Request(parts[0], parts[1].partition("?")[0], headers, body)
+    path, _, query = parts[1].partition("?")
+    return SimRequest(parts[0], path, headers, body, query)
 
 
 async def _read_body(reader: asyncio.StreamReader, headers: Mapping[str, str]) -> bytes:
@@ -145,7 +155,9 @@ async def _read_body(reader: asyncio.StreamReader, headers: Mapping[str, str]) -
     return bytes(body)
 
 
-async def _write(response: Response, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, keep: bool) -> None:
+async def _write(
+    response: SimResponse, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, keep: bool
+) -> None:
     phrase = HTTPStatus(response.status).phrase
     lines = [f"HTTP/1.1 {response.status} {phrase}", *(f"{name}: {value}" for name, value in response.headers)]
     if response.chunked:
@@ -155,10 +167,10 @@ async def _write(response: Response, reader: asyncio.StreamReader, writer: async
     pieces = [b"%x\r\n%b\r\n" % (len(piece), piece) if response.chunked else piece for piece in response.pieces]
     if response.chunked and response.ending == "end":
         pieces.append(b"0\r\n\r\n")
-    if response.pause:
-        await _write_slowly(head, pieces, response.pause, reader, writer)
+    if response.pause or response.silences:
+        await _write_slowly(head, pieces, response, reader, writer)
     else:
-        for piece in [head, *pieces]:  # a segment each, as a model writes them
+        for piece in [head, *pieces]:  # separate writes, as a model streams its tokens
             writer.write(piece)
         await writer.drain()
     if response.ending == "chunk":
@@ -170,12 +182,15 @@ async def _write(response: Response, reader: asyncio.StreamReader, writer: async
 
 
 async def _write_slowly(
-    head: bytes, pieces: list[bytes], pause: float, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    head: bytes, pieces: list[bytes], response: SimResponse, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
     writer.write(head)
-    for piece in pieces:
+    for number, piece in enumerate(pieces):
+        await asyncio.sleep(response.silences.get(number, 0))
+        if writer.is_closing():
+            raise ConnectionResetError("the client has disconnected")
         writer.write(piece)
         await writer.drain()
-        await asyncio.sleep(pause)
+        await asyncio.sleep(response.pause)
         if reader.at_eof():
-            raise ConnectionResetError("the client has left")
+            raise ConnectionResetError("the client has disconnected")

@@ -1,4 +1,4 @@
-"""Which framing an answer has: what its content type says, unless its first byte says otherwise."""
+"""The framing of an answer: by its content type, unless its first byte shows another one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _EVENT_STARTS: Final = b":deir"  # a comment, data, event, id, retry: no JSON te
 
 
 def declared_framing(content_type: str) -> Framing | None:
-    """What a content type promises; None if it says nothing about it. Parameters and case do not matter."""
+    """The framing that a content type stands for; None if it is unknown. Parameters and case do not matter."""
     name = content_type.partition(";")[0].strip().lower()
     if name in _BY_TYPE:
         return _BY_TYPE[name]

@@ -1,4 +1,4 @@
-"""NDJSON: one JSON text per line. Frames come out as server-sent events, with the JSON as it was spelt."""
+"""NDJSON: one JSON text per line. Frames come out as server-sent events, with the JSON as it was written."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class NdjsonDecoder:
     def __init__(self, limit: int = EVENT_LIMIT) -> None:
         self.overflow = False
         self._limit = limit
-        self._begun = False  # the place of the byte order mark is behind us
+        self._begun = False  # the byte order mark, if there is one, was read
         self._parts: list[bytes] = []
         self._size = 0
 

@@ -29,24 +29,19 @@ _SEAM: Final = 3  # a line's end and a blank line are at most four bytes
 class SseDecoder:
     """Frames of one stream. An event larger than `limit` sets `overflow`."""
 
-    __slots__ = ("_begun", "_has_cr", "_parts", "_seam", "_size", "limit", "overflow")
+    __slots__ = ("_begun", "_has_cr", "_parts", "_seam", "buffered", "limit", "overflow")
 
     def __init__(self, limit: int = EVENT_LIMIT) -> None:
         self.overflow = False
         self.limit = limit
-        self._begun = False  # the place of the byte order mark is behind us
+        self._begun = False  # the byte order mark, if there is one, was read
         self._has_cr = False
         self._parts: list[bytes] = []  # the event that has no end yet; joined once, when it ends
-        self._size = 0
+        self.buffered = 0  # bytes of the event that has no end yet
         self._seam = b""
 
-    @property
-    def waiting(self) -> int:
-        """How many bytes wait for the end of their event."""
-        return self._size
-
     def take(self) -> bytes:
-        """The bytes that wait. They wait no longer: the caller feeds them again."""
+        """The buffered bytes. They leave the buffer: the caller feeds them again."""
         taken = b"".join(self._parts)
         self._hold(b"")
         return taken
@@ -67,9 +62,9 @@ class SseDecoder:
             seam = self._seam + data
             if not (_EVENT_END.search(seam) if self._has_cr else seam.find(b"\n\n") >= 0):
                 self._parts.append(data)
-                self._size += len(data)
+                self.buffered += len(data)
                 self._seam = seam[-_SEAM:]
-                self.overflow = self._size > self.limit
+                self.overflow = self.buffered > self.limit
                 return []
             data = self.take() + data
         return self._split_any(data) if self._has_cr else self._split(data)
@@ -89,7 +84,7 @@ class SseDecoder:
 
     def _hold(self, data: bytes) -> None:
         self._parts = [data] if data else []
-        self._size = len(data)
+        self.buffered = len(data)
         self._seam = data[-_SEAM:]
 
     def _split(self, data: bytes) -> list[Frame]:
@@ -147,7 +142,7 @@ class SseDecoder:
                 return frames
             frames.append(_frame(data[begin:at], data[begin : found.start()]))
         self._hold(data[begin:])
-        self.overflow = self._size > self.limit
+        self.overflow = self.buffered > self.limit
         return frames
 
 

@@ -4,10 +4,10 @@ import pytest
 
 from moongate.errors import ConfigError
 from moongate.gateway.config.endpoint import forbidden_address, resolve_endpoint
-from moongate.gateway.config.jsonc import Document
-from moongate.gateway.config.shapes import Place
+from moongate.gateway.config.jsonc import ConfigDocument
+from moongate.gateway.config.places import ConfigPlace
 
-AT = Place(Document("f", None, {}), "api_base_url")
+AT = ConfigPlace(ConfigDocument("f", None, {}), "api_base_url")
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_all_forms_of_a_base_are_resolved(base: str, url: str) -> None:
         ("http://metadata.google.internal", "never contacted"),
     ],
 )
-def test_what_is_no_base_is_refused(base: str, message: str) -> None:
+def test_bad_base_urls_are_refused(base: str, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         resolve_endpoint(base, AT)
     assert message in str(caught.value)

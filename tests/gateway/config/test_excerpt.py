@@ -20,7 +20,7 @@ from moongate.gateway.config.excerpt import WIDTH, excerpt
         ('\t{"a": 1}}', 10, '{"a": …}}', 8),
     ],
 )
-def test_names_and_marks_stay_and_values_go(line: str, column: int, shown: str, under: int) -> None:
+def test_names_and_punctuation_are_shown_and_values_hidden(line: str, column: int, shown: str, under: int) -> None:
     head = "  12 | "
     assert excerpt(line, 12, column) == f"\n{head}{shown}\n{' ' * (len(head) + under)}^"
     assert "canary" not in excerpt(line, 12, column)

@@ -72,7 +72,7 @@ def test_what_is_not_json_is_refused_with_line_and_column(text: str, message: st
     assert str(caught.value).split("\n")[0] == message
 
 
-def test_the_line_of_a_mistake_is_shown_without_its_values() -> None:
+def test_the_line_of_an_error_is_shown_without_its_values() -> None:
     with pytest.raises(ConfigError) as caught:
         parse('{\n  "api_key": "sk-canary"\n  "models": []\n}', "f")
     assert str(caught.value) == "f:2:25: expected ',' or '}' here\n  2 | \"api_key\": \"…\"\n                    ^"
@@ -84,7 +84,7 @@ def test_depth_has_a_limit() -> None:
         parse("[" * 5000, "f")
 
 
-def test_objects_in_a_row_are_a_list() -> None:
+def test_consecutive_objects_are_a_list() -> None:
     document = parse('{"a": 1}\n\n{"b": 2}\n', "f")
     assert document.value == [{"a": 1}, {"b": 2}]
     assert document.line("[1].b") == 3

@@ -134,6 +134,10 @@ def test_headers_may_hold_secrets() -> None:
         ({**PROVIDER, "headers": {"A": "x\n"}}, "c.json:1: headers.A: a header's value is made of printable"),
         ({**WHOLE, "api_keys": ["none", "x"]}, 'c.json:1: api_keys[0]: "none" stands alone: "api_keys": "none"'),
         ({**WHOLE, "api_keys": ["x", "x"]}, "c.json:1: api_keys[1]: the same key twice"),
+        (
+            {**WHOLE, "host": "0.0.0.0", "api_keys": ["long-enough-for-it", {"key": "fifteen-chars-a"}]},
+            "c.json:1: api_keys[1]: a key of fewer than 16 characters can be guessed: not allowed on 0.0.0.0",
+        ),
         ({**WHOLE, "host": "0.0.0.0"}, "c.json:1: api_keys: listening on 0.0.0.0 needs 'api_keys'"),
         (
             {**WHOLE, "host": "::", "api_keys": "none"},
@@ -146,11 +150,11 @@ def test_headers_may_hold_secrets() -> None:
         ),
     ],
 )
-def test_every_mistake_is_refused_with_its_place(value: Any, message: str) -> None:
+def test_every_error_names_its_place(value: Any, message: str) -> None:
     assert refused(value).startswith(message)
 
 
-def test_the_line_of_a_mistake_is_told() -> None:
+def test_an_error_names_its_line() -> None:
     text = '{\n  "providers": [{\n    "name": "p",\n    "api_base_url": "http://x",\n    "modles": []\n  }]\n}'
     assert refused(text) == "c.json:5: providers[0].modles: unknown setting 'modles', did you mean 'models'?"
 
@@ -164,7 +168,7 @@ def test_clients_without_keys_only_on_loopback() -> None:
 
 
 def test_another_address_with_keys_is_fine() -> None:
-    assert load({**WHOLE, "host": "0.0.0.0", "api_keys": "secret"}).settings.host == "0.0.0.0"
+    assert load({**WHOLE, "host": "0.0.0.0", "api_keys": "sixteen-chars-at"}).settings.host == "0.0.0.0"
 
 
 @pytest.mark.parametrize(
@@ -179,6 +183,24 @@ def test_a_file_is_read(tmp_path: Path) -> None:
     file = tmp_path / "config.json"
     file.write_text(dumps_text(PROVIDER))
     assert read_config(file, {}).file == file
+
+
+def test_the_admin_listener_has_defaults_and_can_be_off() -> None:
+    admin = load({"providers": [PROVIDER]}).settings.admin
+    assert admin is not None
+    assert (admin.host, admin.port, admin.key, admin.at) == ("127.0.0.1", 3001, "", None)
+    assert load({"providers": [PROVIDER], "admin": "off"}).settings.admin is None
+    assert "unknown value 'of', did you mean 'off'?" in refused({"providers": [PROVIDER], "admin": "of"})
+    config = load({"providers": [PROVIDER], "admin": {"key": "$ADMIN"}}, {"ADMIN": "an-admin-key"})
+    assert "an-admin-key" in config.secrets
+
+
+def test_the_admin_listener_of_other_machines_needs_a_long_key() -> None:
+    for admin in ({"host": "0.0.0.0"}, {"host": "0.0.0.0", "key": "x" * 31}):
+        assert "admin.key: listening on 0.0.0.0 needs a key of at least 32" in refused(
+            {"providers": [PROVIDER], "admin": admin}
+        )
+    assert load({"providers": [PROVIDER], "admin": {"host": "0.0.0.0", "key": "x" * 32}}).settings.admin is not None
 
 
 @pytest.mark.parametrize(

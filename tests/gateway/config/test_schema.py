@@ -7,12 +7,12 @@ from typing import Any
 from moongate.gateway.config import schema as module
 from moongate.gateway.config.schema import indented, json_schema, schema, tables
 from moongate.gateway.config.settings import TABLES
-from moongate.gateway.config.shapes import settings_of
+from moongate.gateway.config.table import settings_of
 
 SHIPPED = Path(module.__file__).parent / "schema.json"
 
 
-def test_the_shipped_schema_is_the_schema_of_today() -> None:
+def test_the_shipped_schema_is_current() -> None:
     assert SHIPPED.read_text(encoding="utf-8") == json_schema(), "run: python -m docs.generate"
 
 
@@ -41,7 +41,7 @@ def test_the_documentation_lists_every_setting() -> None:
             assert f"| `{each.name}` |" in text
 
 
-def test_indented_is_json_for_people() -> None:
+def test_indented_json_is_readable() -> None:
     value = {"a": [1, "x"], "b": [{"c": {}}], "d": [], "e": None}
     assert json.loads(indented(value)) == value
     assert indented({"a": [1, 2]}) == '{\n  "a": [1,2]\n}'

@@ -1,15 +1,16 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from moongate.errors import ConfigError
-from moongate.gateway.config.jsonc import Document
-from moongate.gateway.config.secrets import resolve_secret
-from moongate.gateway.config.shapes import Place
+from moongate.gateway.config.jsonc import ConfigDocument
+from moongate.gateway.config.places import ConfigPlace
+from moongate.gateway.config.secrets import MAX_FILE_SIZE, named_secrets, resolve_secret
 
-AT = Place(Document("f", None, {}), "api_key")
+AT = ConfigPlace(ConfigDocument("f", None, {}), "api_key")
 
 
 def test_a_secret_is_itself_a_variable_or_a_file(tmp_path: Path) -> None:
@@ -42,9 +43,26 @@ def test_a_secret_is_itself_a_variable_or_a_file(tmp_path: Path) -> None:
         ("a\r\nX-Evil: 1", "f:1: api_key: a key must be made of visible ASCII characters, without blanks"),
     ],
 )
-def test_what_gives_no_secret_is_refused(given: str, message: str, tmp_path: Path) -> None:
+def test_an_unusable_secret_is_refused(given: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
     (tmp_path / "empty").write_bytes(b"\n")
     with pytest.raises(ConfigError) as caught:
         resolve_secret(given, AT, {"BLANK": "", "SPACES": " \n", "key": "hidden"}, tmp_path)
     assert str(caught.value) == message
+
+
+def test_only_a_small_regular_file_is_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "largest").write_bytes(b"k" * MAX_FILE_SIZE)
+    (tmp_path / "larger").write_bytes(b"k" * (MAX_FILE_SIZE + 1))
+    assert len(resolve_secret("file:largest", AT, {}, tmp_path)) == MAX_FILE_SIZE
+    for name, reason in {
+        "pipe": "it is not a regular file",
+        "folder": "it is not a regular file",
+        "/dev/zero": "it is not a regular file",
+        "larger": "it is larger than 64 KiB",
+    }.items():
+        with pytest.raises(ConfigError, match=f"the key file '{name}' cannot be read: {reason}"):
+            resolve_secret(f"file:{name}", AT, {}, tmp_path)
+        assert named_secrets({"api_key": f"file:{name}"}, {}, tmp_path) == set()

@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 
 from moongate.errors import ConfigError
-from moongate.gateway.config.jsonc import Document
+from moongate.gateway.config.jsonc import ConfigDocument
+from moongate.gateway.config.places import ConfigPlace
 from moongate.gateway.config.settings import Provider
-from moongate.gateway.config.shapes import Place, Table
 from moongate.gateway.config.steps import Step, chains_of, option_error
+from moongate.gateway.config.table import Table
 
 KNOWN = ("Kimi", "Loud")
 AGENT = {"preset": "agent"}
@@ -16,7 +17,7 @@ AGENT = {"preset": "agent"}
 
 def chains(transformer: Any, models: list[Any] | None = None) -> dict[str, tuple[Step, ...]]:
     value = {"name": "p", "api_base_url": "http://x", "models": models or ["m"], "transformer": transformer}
-    return chains_of(Table(Provider).read(value, Place(Document("f", None, {}))), KNOWN)
+    return chains_of(Table(Provider).read(value, ConfigPlace(ConfigDocument("f", None, {}))), KNOWN)
 
 
 def refused(transformer: Any, models: list[Any] | None = None) -> str:
@@ -64,7 +65,7 @@ def test_every_form_of_use(use: Any, steps: list[Step]) -> None:
         ([{"preset": "agent"}], "transformer.use[0].preset: unknown transformer 'preset'; known: Kimi, Loud"),
     ],
 )
-def test_what_is_no_chain_is_refused(use: Any, message: str) -> None:
+def test_a_bad_chain_is_refused(use: Any, message: str) -> None:
     assert refused({"use": use}) == message
 
 
@@ -77,7 +78,7 @@ def test_a_model_adds_to_its_providers_chain_and_replaces_what_both_have() -> No
     }
 
 
-def test_a_models_options_lie_over_those_of_the_first_step() -> None:
+def test_a_models_options_override_those_of_the_first_step() -> None:
     models = [{"name": "a", "options": {"family": "k3"}}, "b"]
     found = chains({"use": [["Kimi", AGENT], "Loud"]}, models)
     assert found["a"] == (Step("Kimi", {**AGENT, "family": "k3"}), Step("Loud"))
@@ -98,12 +99,12 @@ def test_a_models_options_lie_over_those_of_the_first_step() -> None:
         ),
     ],
 )
-def test_other_mistakes_are_refused(transformer: Any, models: list[Any] | None, message: str) -> None:
+def test_other_errors_are_refused(transformer: Any, models: list[Any] | None, message: str) -> None:
     assert refused(transformer, models).startswith(message)
 
 
-def test_a_transformers_own_complaint_gets_file_and_line() -> None:
-    place = Place(Document("f", None, {"use[0][1].x": 7}), "use[0][1]")
+def test_a_transformers_own_error_gets_file_and_line() -> None:
+    place = ConfigPlace(ConfigDocument("f", None, {"use[0][1].x": 7}), "use[0][1]")
     step = Step("Kimi", {}, place)
     assert str(option_error(step, ConfigError("bad", path="use[0][1].x"))) == "f:7: use[0][1].x: bad"
     assert str(option_error(step, ConfigError("bad"))) == "f:1: use[0][1]: bad"

@@ -1,119 +1,121 @@
-"""Does a schema accept a value? A small checker of our own, in the reading of section 10.
+"""Values that a schema may take, drawn along its keywords; and an independent judge of them (`jsonschema`).
 
-That reading is narrower than JSON Schema in four places, all of which the section wants: `properties` without a type
-speak of objects, `items` of arrays; an enum without a type does not take null; a tuple takes no other elements.
+Where section 10 narrows what a schema takes, `readings` writes that into the schema first: an object that requires
+properties and has no type is an object, and a tuple has no other elements.
 """
 
 from __future__ import annotations
 
+import random
+from collections.abc import Mapping
 from typing import Any
 
-from moongate.kimi.schema.merging import types_of
-from moongate.kimi.schema.references import References
-from moongate.kimi.schema.words import has_type, is_bound
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
-Asked = frozenset[tuple[int, int]]
+ODD_VALUES: list[Any] = [
+    *(None, True, False, 0, 1, 2, 2.5, -1, "", "x", "yy", "2024-01-01", [], [1], ["x", None], {}, {"a": 1}, {"k": 1}),
+    {"a": "x", "b": [1]},
+]
+TEXTS = ["", "x", "yy", "aaaaaaaaaaaa", "2024-01-01"]
+NUMBERS = [0, 1, -1, 2, 2.5, 5, 10, 100]
+SCALARS: dict[str, list[Any]] = {
+    "string": [*TEXTS],
+    "number": [*NUMBERS],
+    "integer": [*NUMBERS],
+    "boolean": [True, False],
+    "null": [None],
+}
 
 
-class Checker:
-    def __init__(self, root: dict[str, Any]) -> None:
-        self._references = References(root, "")
+def is_valid(schema: Mapping[str, Any], value: Any) -> bool | None:
+    """Does the schema take the value? None if the schema is none that could be judged."""
+    try:
+        return bool(Draft202012Validator(schema).is_valid(value))
+    except Exception:  # wrong types, references to nowhere or endless ones, patterns that are none
+        return None
 
-    def accepts(self, schema: Any, value: Any, asked: Asked = frozenset()) -> bool:
-        if not isinstance(schema, dict):
-            return schema is not False
-        question = (id(schema), id(value))
-        if question in asked:
-            return True  # a reference that leads back here says nothing
-        asked |= {question}
-        return (
-            self._type(schema, value)
-            and self._enum(schema, value)
-            and self._bounds(schema, value)
-            and self._combined(schema, value, asked)
-            and (not isinstance(value, dict) or self._object(schema, value))
-            and (not isinstance(value, list) or self._array(schema, value))
-        )
 
-    def _type(self, schema: dict[str, Any], value: Any) -> bool:
-        types = types_of(schema.get("type"))
-        if not types and isinstance(schema.get("properties"), dict):
-            types = ["object"]
-        elif not types and ("items" in schema or schema.get("prefixItems")):
-            types = ["array"]
-        return not types or any(has_type(value, name) for name in types)
+def readings(schema: Any) -> Any:
+    """The schema with what section 10 reads into it."""
+    if isinstance(schema, list):
+        return [readings(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    result = {keyword: readings(value) for keyword, value in schema.items()}
+    if "type" not in result and isinstance(result.get("properties"), dict) and isinstance(result.get("required"), list):
+        result["type"] = "object"
+    first = result.get("prefixItems")
+    if isinstance(first, list):
+        result["items"] = {"anyOf": [*first, result["items"]]} if result.get("items") else {"anyOf": first}
+    return result
 
-    def _enum(self, schema: dict[str, Any], value: Any) -> bool:
-        values = schema.get("enum")
-        if isinstance(values, list) and values and "const" not in schema:
-            if value is None and not types_of(schema.get("type")) and any(other is not None for other in values):
-                return False
-            return any(_equal(value, other) for other in values)
-        return "const" not in schema or _equal(value, schema["const"])
 
-    def _bounds(self, schema: dict[str, Any], value: Any) -> bool:
-        for word, bound in schema.items():
-            if word[:3] in ("min", "max") and is_bound(word, bound):
-                size: Any = None
-                if word.endswith("imum") and has_type(value, "number"):
-                    size = value
-                elif (word.endswith("Length") and isinstance(value, str)) or (
-                    word.endswith("Items") and isinstance(value, list)
-                ):
-                    size = len(value)
-                if size is not None and (size < bound if word.startswith("min") else size > bound):
-                    return False
-        return True
+def renamed(value: Any, sent: Mapping[str, str]) -> Any:
+    """A value with the names of properties that are sent."""
+    if isinstance(value, dict):
+        return {sent.get(name, name): renamed(inner, sent) for name, inner in value.items()}
+    return [renamed(inner, sent) for inner in value] if isinstance(value, list) else value
 
-    def _combined(self, schema: dict[str, Any], value: Any, asked: Asked) -> bool:
-        ref = schema.get("$ref")
-        target = self._references.find(ref) if isinstance(ref, str) else None
-        if target is not None and not self.accepts(target.schema, value, asked):
-            return False
-        for word, enough in (("allOf", all), ("anyOf", any), ("oneOf", _one)):
-            branches = schema.get(word)
-            branches = branches if isinstance(branches, list) else []
-            verdicts = [self.accepts(branch, value, asked) for branch in branches]
-            if verdicts and not enough(verdicts):
-                return False
-        return True
 
-    def _object(self, schema: dict[str, Any], value: dict[str, Any]) -> bool:
-        properties = schema.get("properties")
+class Sampler:
+    """Draws values along the keywords of one schema; they need not be valid."""
+
+    def __init__(self, root: Any, seed: int) -> None:
+        self._root = root
+        self._random = random.Random(seed)
+
+    def value(self, schema: Any, depth: int = 0) -> Any:
+        choose = self._random.choice
+        if not isinstance(schema, dict) or depth > 6 or self._random.random() < 0.08:
+            return choose(ODD_VALUES)
+        if isinstance(schema.get("$ref"), str) and self._random.random() < 0.8:
+            return self.value(self._target(schema["$ref"]), depth + 1)
+        for keyword in ("anyOf", "oneOf", "allOf"):
+            branches = schema.get(keyword)
+            if isinstance(branches, list) and branches and self._random.random() < 0.7:
+                rest = {word: value for word, value in schema.items() if word not in ("anyOf", "oneOf", "allOf")}
+                return _both(self.value(rest, depth + 1), self.value(choose(branches), depth + 1))
+        if "const" in schema:
+            return schema["const"]
+        if isinstance(schema.get("enum"), list) and schema["enum"]:
+            return choose(schema["enum"])
+        return self._of_type(schema, depth)
+
+    def _of_type(self, schema: dict[str, Any], depth: int) -> Any:
+        kind = schema.get("type")
+        if isinstance(kind, list) and kind:
+            kind = self._random.choice(kind)
+        if kind == "object" or "properties" in schema:
+            return self._object(schema, depth)
+        if kind == "array" or "items" in schema or "prefixItems" in schema:
+            first = schema.get("prefixItems")
+            items = first[0] if isinstance(first, list) and first else schema.get("items")
+            return [self.value(items, depth + 1) for _ in range(self._random.choice([0, 1, 2, 4]))]
+        scalars: dict[str, list[Any]] = {
+            "string": TEXTS,
+            "number": NUMBERS,
+            "integer": NUMBERS,
+            "boolean": [True, False],
+            "null": [None],
+        }
+        return self._random.choice(scalars.get(str(kind), ODD_VALUES))
+
+    def _object(self, schema: dict[str, Any], depth: int) -> dict[str, Any]:
+        properties, required = schema.get("properties"), schema.get("required")
         properties = properties if isinstance(properties, dict) else {}
-        required = schema.get("required")
-        if isinstance(required, list) and any(isinstance(name, str) and name not in value for name in required):
-            return False
-        patterns = schema.get("patternProperties", {})
-        for name, inner in value.items():
-            schemas = [properties[name]] if name in properties else []
-            schemas += [pattern for text, pattern in patterns.items() if name.startswith(text[1:])]
-            others = schema.get("additionalProperties", True)
-            if not all(self.accepts(each, inner) for each in schemas or [others]):
-                return False
-        return True
+        required = [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
+        names = [name for name in properties if name in required or self._random.random() < 0.6] + required
+        found = {name: self.value(properties.get(name), depth + 1) for name in names}
+        if self._random.random() < 0.3:
+            found[self._random.choice(["extra", "xz", "a"])] = self.value(schema.get("additionalProperties"), depth + 1)
+        return found
 
-    def _array(self, schema: dict[str, Any], value: list[Any]) -> bool:
-        items, first = schema.get("items", True), schema.get("prefixItems", [])
-        if isinstance(items, list):
-            first, items = [*first, *items], schema.get("additionalItems", False)
-            items = items if isinstance(items, dict) and items else not first
-        elif first and not (isinstance(items, dict) and items):
-            items = False
-        return all(
-            self.accepts(first[index] if index < len(first) else items, inner) for index, inner in enumerate(value)
-        )
+    def _target(self, ref: str) -> Any:
+        here = self._root
+        for token in ref[2:].split("/") if ref.startswith("#/") else ():
+            here = here.get(token.replace("~1", "/").replace("%25", "%")) if isinstance(here, dict) else None
+        return here
 
 
-def _one(verdicts: list[bool]) -> bool:
-    return sum(verdicts) == 1
-
-
-def _equal(left: Any, right: Any) -> bool:
-    if isinstance(left, bool) or isinstance(right, bool):
-        return left is right
-    if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(map(_equal, left, right))
-    if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() == right.keys() and all(_equal(left[name], right[name]) for name in left)
-    return bool(left == right)
+def _both(left: Any, right: Any) -> Any:
+    return {**left, **right} if isinstance(left, dict) and isinstance(right, dict) else right

@@ -1,222 +1,162 @@
-"""The parameters of a tool: the root, its definitions, and the host's limits."""
-
 from __future__ import annotations
 
+import copy
 import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from moongate.errors import BadRequest
-from moongate.kimi.schema.normalise import normalise_schema
+from moongate.kimi.schema.keywords import MAX_SIZE, anything
+from moongate.kimi.schema.normalise import normalise_schema, normalised
+from moongate.kimi.schema.step_budget import MAX_STEPS, StepBudget
 from moongate.kimi.schema.validate import validate_schema
-from moongate.kimi.schema.words import MAX_PROPERTY_KEYS, MAX_SIZE, anything
 from moongate.payload import dumps
 
-NONE = {"type": "object", "properties": {}}
-STRING = {"type": "string"}
+
+def product(levels: int) -> dict[str, Any]:
+    """Unions that hold together on every level: written out, they double each time."""
+    schema: dict[str, Any] = {"type": "object"}
+    for level in range(levels):
+        left = {"anyOf": [{"properties": {"a": schema}}, {"required": [f"b{level}"]}]}
+        right = {"anyOf": [{"properties": {"a": {"minLength": 1}}}, {"properties": {"c": {}}}]}
+        schema = {"allOf": [left, right]}
+    return {"type": "object", "properties": {"x": schema}}
 
 
-@pytest.mark.parametrize("parameters", [None, True, {}, [], {"$schema": "s"}, {"type": "any"}, {"anyOf": [False]}])
-def test_no_parameters(parameters: Any) -> None:
-    assert normalise_schema(parameters) == NONE
+@pytest.mark.parametrize("parameters", [None, True, []])
+def test_no_parameters_are_an_empty_object(parameters: Any) -> None:
+    assert normalise_schema(parameters) == {"type": "object", "properties": {}}
 
 
-@pytest.mark.parametrize("parameters", [False, 0, 1.5, "", "object", [1]])
-def test_what_is_no_schema_is_refused(parameters: Any) -> None:
-    with pytest.raises(BadRequest, match="pick") as refused:
+@pytest.mark.parametrize("parameters", [False, 5, "x", [1]])
+def test_what_is_no_schema_is_the_clients_fault(parameters: Any) -> None:
+    with pytest.raises(BadRequest, match="tool 'pick'") as refused:
         normalise_schema(parameters, tool="pick")
     assert refused.value.path == "parameters"
 
 
-def test_a_good_schema_is_the_same_object() -> None:
-    for good in ({"type": "object"}, NONE, {**NONE, "$defs": {}}, {**NONE, "$defs": {"A": STRING}}):
-        assert normalise_schema(good) is good
+def test_what_passes_the_level_in_force_stays_the_same_object() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string", "format": "uri"}}, "$schema": "s"}
+    assert normalise_schema(schema, level="strict") is schema
+    assert normalise_schema(schema) == {"type": "object", "properties": {"a": {"type": "string"}}}
+    empty: dict[str, Any] = {}
+    assert normalise_schema(empty) is empty
 
 
-def test_the_root_is_an_object() -> None:
-    assert normalise_schema({"type": "string", "minLength": 1, "title": "t"}) == {"type": "object", "title": "t"}
-    assert normalise_schema({"type": ["object", "null"], "properties": {"a": STRING}, "enum": [1]}) == {
-        "type": "object",
-        "properties": {"a": STRING},
-    }
-    assert normalise_schema({"type": "object", "$schema": "s", "properties": {"a": STRING}, "minLength": 2}) == {
-        "type": "object",
-        "properties": {"a": STRING},
-    }
-
-
-def test_a_union_at_the_root_is_merged() -> None:
+def test_what_is_refused_anywhere_passes_the_strictest_level() -> None:
     schema = {
-        "anyOf": [
-            {"$ref": "#/$defs/A"},
-            {"oneOf": [{"properties": {"kind": {"const": "b"}}, "required": ["kind", "b"]}, {"type": "null"}]},
-            {"type": "string"},
-            False,
-        ],
-        "description": "d",
-        "$defs": {"A": {"type": "object", "properties": {"kind": {"const": "a"}}, "required": ["kind"]}},
-    }
-    assert normalise_schema(schema) == {
         "type": "object",
-        "description": "d",
-        "properties": {"kind": {"type": "string", "enum": ["a", "b"]}},
-        "required": ["kind"],
-        "$defs": {
-            "A": {
-                "type": "object",
-                "properties": {"kind": {"type": "string", "enum": ["a"]}},
-                "required": ["kind"],
-            }
-        },
+        "properties": {"a": {"type": "string", "anyOf": [{"minLength": 1}]}, "b": {"format": "x", "items": {}}},
     }
-    assert normalise_schema({"anyOf": [{"type": "string"}, {"type": "null"}], "title": "t"}) == {**NONE, "title": "t"}
+    before = copy.deepcopy(schema)
+    result = normalise_schema(schema, level="strict")
+    assert result["properties"] == {"a": {"anyOf": [{"type": "string", "minLength": 1}]}, "b": {"items": {}}}
+    assert schema == before
 
 
-def test_a_reference_at_the_root_is_followed() -> None:
-    node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/N", "title": "t"}}}
-    bare = {"type": "object", "properties": {"next": {"$ref": "#/$defs/N"}}}
-    assert normalise_schema({"$ref": "#/$defs/N", "$defs": {"N": node}}) == {**bare, "$defs": {"N": bare}}
-
-
-def test_unions_nested_without_end() -> None:
-    schema: dict[str, Any] = {"properties": {"deep": STRING}}
-    for number in range(500):
-        schema = {"anyOf": [schema, {"properties": {f"p{number}": STRING}}]}
-    assert validate_schema(normalise_schema(schema)) is None
-
-
-def test_definitions_move_to_the_root() -> None:
-    assert normalise_schema(
-        {
-            "type": "object",
-            "properties": {"a": {"$ref": "#/definitions/P"}, "b": {"$ref": "#/$defs/P"}},
-            "definitions": {"P": STRING},
-            "$defs": {"P": {"const": 1}},
-        }
-    ) == {
+def test_definitions_go_to_the_root() -> None:
+    schema = {
         "type": "object",
-        "properties": {"a": {"$ref": "#/$defs/P_2"}, "b": {"$ref": "#/$defs/P"}},
-        "$defs": {"P": {"type": "integer", "enum": [1]}, "P_2": STRING},
+        "properties": {"a": {"$ref": "#/definitions/P"}, "b": {"$ref": "#/$defs/Q"}},
+        "definitions": {"P": {"type": "string"}, "unused": {"type": "null"}},
+        "$defs": {"Q": {"$ref": "#/definitions/P"}},
     }
-    odd: Any
-    for odd in (3, 0, "", [], None):
-        assert normalise_schema({**NONE, "$defs": odd}) == NONE
-        assert normalise_schema({**NONE, "definitions": {"A": STRING}, "$defs": odd}) == {
-            **NONE,
-            "$defs": {"A": STRING},
-        }
+    result = normalise_schema(schema)
+    assert result["$defs"] == {"Q": {"$ref": "#/$defs/P"}, "P": {"type": "string"}}
+    assert "definitions" not in result
 
 
-def test_definitions_made_on_the_way_are_normalised_too() -> None:
-    node = {"properties": {"next": {"$ref": "#/properties/node"}}}
-    result = normalise_schema({"type": "object", "properties": {"node": node}})
-    assert result["$defs"] == {"node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}}}
-    assert validate_schema(result) is None
+def test_a_required_property_that_contains_itself_is_no_longer_required() -> None:
+    schema = {"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"]}
+    assert normalise_schema(schema, level="strict") == {"type": "object", "properties": {"a": {"$ref": "#"}}}
 
 
-def test_a_remote_reference_is_refused() -> None:
+def test_the_names_of_changed_properties_are_noted() -> None:
+    found = normalised({"type": "object", "properties": {"required": {"type": "string"}}, "required": ["required"]})
+    ((sent, original),) = found.names.items()
+    assert original == "required"
+    assert found.schema["required"] == [sent] == list(found.schema["properties"])
+    assert normalised(found.schema).names == {}
+
+
+def test_a_remote_reference_names_tool_and_place() -> None:
+    schema = {"type": "object", "properties": {"a": {"$ref": "https://x.example/a.json"}}}
     with pytest.raises(BadRequest, match="fetch_page") as refused:
-        normalise_schema({"properties": {"a": {"$ref": "https://schemas.example/a"}}}, tool="fetch_page")
+        normalise_schema(schema, tool="fetch_page")
     assert refused.value.path == "parameters.properties.a.$ref"
 
 
-def test_a_schema_that_is_too_large_loses_detail_far_from_the_root() -> None:
-    def layer(below: dict[str, Any]) -> dict[str, Any]:
-        return {"type": "object", "properties": {f"k{number}": below for number in range(8)}}
+@pytest.mark.parametrize("levels", [3, 6, 12, 40])
+def test_a_product_of_unions_does_not_explode(levels: int) -> None:
+    schema = product(levels)
+    steps = StepBudget()
+    result = normalise_schema(schema, steps=steps)
+    assert validate_schema(result, "ultra") is None
+    size = len(dumps(schema))
+    assert MAX_STEPS - steps.left < 3 * (4000 + size)
+    assert len(dumps(result)) <= 4 * size + 64 * 1024
 
-    schema: dict[str, Any] = STRING
-    for _ in range(5):
-        schema = layer(schema)
+
+def test_a_schema_that_is_too_large_loses_detail_far_from_its_root() -> None:
+    leaf = {"type": "string", "description": "d" * 200}
+    deep = {"type": "object", "properties": {f"p{at}": leaf for at in range(20)}}
+    for _ in range(4):
+        deep = {"type": "object", "properties": {"a": deep, "b": leaf}}
+    schema = {"type": "object", "properties": {f"q{at}": deep for at in range(60)}, "required": ["q0"]}
+    assert len(dumps(schema)) > MAX_SIZE
     result = normalise_schema(schema)
-    assert validate_schema(result) is None
-    assert result["properties"]["k0"]["properties"]["k0"] == {"type": "object"}
+    assert validate_schema(result, "ultra") is None
+    assert list(result["properties"]) == list(schema["properties"])
+    assert result["required"] == ["q0"]
 
 
-def test_a_schema_that_stays_too_large_is_refused() -> None:
-    wide = {"type": "object", "properties": {f"k{n}": STRING for n in range(MAX_PROPERTY_KEYS + 1)}}
-    long = {"type": "object", "description": "x" * MAX_SIZE}
-    for schema in (wide, long):
-        with pytest.raises(BadRequest, match=r"'t'.*too large"):
-            normalise_schema(schema, tool="t")
+def test_where_nothing_fits_everything_becomes_anything() -> None:
+    schema = {"type": "object", "properties": {f"p{at}": True for at in range(2900)}}
+    assert normalise_schema(schema)["properties"]["p0"] == {}
+    assert normalise_schema({"type": "object", "properties": {"p0": True}})["properties"]["p0"] == anything()
 
 
-def test_references_that_would_not_fit_inlined_stay_references() -> None:
-    big = {"type": "string", "description": "x" * 2000}
+def test_what_does_not_fit_with_the_least_detail_is_the_clients_fault() -> None:
+    for schema in (
+        {"type": "object", "properties": {f"p{at}": {} for at in range(4000)}},
+        {"type": "object", "properties": {f"p{at}": {"description": "x" * 100} for at in range(2000)}},
+    ):
+        with pytest.raises(BadRequest, match="tool 'big': the parameters are too large or too complex"):
+            normalise_schema(schema, tool="big")
+
+
+def test_all_schemas_of_a_request_share_one_budget() -> None:
+    steps = StepBudget(5000)
+    schema = {"type": "object", "properties": {f"p{at}": {"format": "x"} for at in range(100)}}
+    normalise_schema(schema, steps=steps)
+    assert 0 <= steps.left < 5000
+    steps.left = 100
+    with pytest.raises(BadRequest, match="tool 'next'"):
+        normalise_schema(schema, tool="next", steps=steps)
+
+
+def test_a_schema_refused_by_its_depth_through_references_loses_them() -> None:
+    definitions = {
+        f"d{at}": {"type": "object", "properties": {"n": {"$ref": f"#/$defs/d{at + 1}"}}} for at in range(40)
+    }
+    definitions["d40"] = {"type": "object"}
     schema = {
         "type": "object",
-        "properties": {f"k{n}": {"$ref": "#/$defs/B", "title": str(n)} for n in range(100)},
-        "$defs": {"B": big},
+        "properties": {"a": {"$ref": "#/$defs/d0"}, "b": {"type": "string"}},
+        "$defs": definitions,
     }
-    result = normalise_schema(schema)
-    assert validate_schema(result) is None
-    assert result["properties"]["k0"] == {**big, "title": "0"}
-    assert result["properties"]["k99"] == {"anyOf": [{"$ref": "#/$defs/B"}], "title": "99"}
+    assert validate_schema(schema, "strict") is not None
+    assert normalise_schema(schema) == {"type": "object", "properties": {"a": {}, "b": {"type": "string"}}}
 
 
-def doubling(count: int) -> dict[str, Any]:
-    """Each definition uses the next one twice, with words beside it: inlined, 2 ** count copies."""
-    definitions: dict[str, Any] = {f"D{count}": STRING}
-    for n in range(count):
-        twice = {side: {"$ref": f"#/$defs/D{n + 1}", "title": side} for side in ("left", "right")}
-        definitions[f"D{n}"] = {"type": "object", "properties": twice}
-    return {"type": "object", "properties": {"a": {"$ref": "#/$defs/D0", "title": "t"}}, "$defs": definitions}
+def test_the_work_grows_with_the_size() -> None:
+    def cost(levels: int) -> float:
+        schema = product(levels)
+        start = time.process_time()
+        normalise_schema(schema)
+        return (time.process_time() - start) / len(dumps(schema))
 
-
-def chained(count: int) -> dict[str, Any]:
-    definitions: dict[str, Any] = {f"D{count}": STRING}
-    for n in range(count):
-        definitions[f"D{n}"] = {"allOf": [{"$ref": f"#/$defs/D{n + 1}"}] * 2, "title": "t"}
-    return {"type": "object", "properties": {"a": {"$ref": "#/$defs/D0"}}, "$defs": definitions}
-
-
-def nested(count: int) -> dict[str, Any]:
-    schema: dict[str, Any] = STRING
-    for _ in range(count):
-        schema = {"allOf": [{"anyOf": [{"properties": {"a": schema}}]}]}
-    return schema
-
-
-def merged(count: int) -> dict[str, Any]:
-    members = [
-        {"properties": {f"k{n}": STRING, "k": {"minLength": n}}, "anyOf": [{"title": "t"}]} for n in range(count)
-    ]
-    return {"type": "object", "properties": {"a": {"allOf": members}}}
-
-
-def pushed(count: int) -> dict[str, Any]:
-    spread = {"properties": {f"k{n}": STRING for n in range(count)}, "anyOf": [{"title": "t"}] * (count // 8)}
-    return {"type": "object", "properties": {"a": spread}}
-
-
-@pytest.mark.parametrize("shape", [doubling, chained, nested, merged, pushed], ids=lambda shape: str(shape.__name__))
-def test_the_work_is_linear_whatever_the_shape(shape: Callable[[int], dict[str, Any]]) -> None:
-    def cost(count: int) -> float:
-        schema = shape(count)
-        best = float("inf")
-        for _ in range(3):
-            start = time.process_time()
-            result = normalise_schema(schema, tool="t")
-            best = min(best, time.process_time() - start)
-        assert validate_schema(result) is None
-        return best
-
-    # Four times the schema: a quadratic walk takes sixteen times as long. The base keeps tiny times comparable.
-    assert cost(600) <= 9 * cost(150) + 0.05
-
-
-def test_doubling_definitions_do_not_explode() -> None:
-    assert len(dumps(normalise_schema(doubling(60)))) <= MAX_SIZE
-
-
-def test_very_deep_values_are_no_trouble() -> None:
-    deep: Any = STRING
-    for _ in range(50_000):
-        deep = {"type": "object", "properties": {"a": deep}}
-    assert validate_schema(normalise_schema(deep)) is None
-    lists: Any = []
-    for _ in range(50_000):
-        lists = [lists]
-    result = normalise_schema({"type": "object", "properties": {"a": lists, "b": {"anyOf": lists}}})
-    assert result["properties"]["a"] == anything()
+    small = min(cost(10) for _ in range(5))
+    large = min(cost(38) for _ in range(5))
+    assert large < 8 * small

@@ -1,5 +1,3 @@
-"""Where references point: definitions under either word, places in the document, anchors, ids; remote ones nowhere."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -7,103 +5,105 @@ from typing import Any
 import pytest
 
 from moongate.errors import BadRequest
-from moongate.kimi.schema.references import MAX_TOKENS, References, Target, subschemas
+from moongate.kimi.schema.references import MAX_TOKENS, References, ReferenceTarget, subschemas
+from moongate.kimi.schema.step_budget import StepBudget
 
-STRING = {"type": "string"}
+
+def references(root: dict[str, Any]) -> References:
+    return References(root, "pick", StepBudget())
 
 
 def found(root: dict[str, Any], ref: str) -> Any:
-    target = References(root, "t").find(ref)
+    target = references(root).find(ref)
     return None if target is None else target.schema
 
 
-def test_definitions_and_places_are_found() -> None:
-    root = {
-        "$defs": {"A": STRING, "a/b": {"n": 1}, "p%q": {"n": 2}, "t~": {"n": 3}},
-        "properties": {"x": {"anyOf": [{"n": 4}, {"n": 5}]}},
-    }
-    assert found(root, "#/$defs/A") is STRING
-    assert found(root, "#/$defs/a~1b") == {"n": 1}
-    assert found(root, "#/$defs/a%2Fb") == {"n": 1}
-    assert found(root, "#/$defs/p%25q") == {"n": 2}
-    assert found(root, "#/$defs/t~0") == {"n": 3}
-    assert found(root, "#/properties/x/anyOf/1") == {"n": 5}
-    assert found(root, "#") is root
-    for nowhere in ("#/$defs/B", "#/properties/x/anyOf/2", "#/properties/x/anyOf/one", "#/$defs/A/type/x", "#gone"):
-        assert found(root, nowhere) is None
+ROOT: dict[str, Any] = {
+    "$id": "urn:me",
+    "$defs": {"A": {"type": "string"}, "a/b": {"title": "slash"}, "p%q": {"title": "percent"}},
+    "definitions": {"P": {"title": "old"}},
+    "properties": {
+        "a": {"anyOf": [{"title": "first"}, {"$anchor": "mark"}]},
+        "b": {"$id": "inner", "$defs": {"Q": {"title": "nested"}}},
+    },
+    "patternProperties": 5,
+}
 
 
-def test_the_answer_is_remembered() -> None:
-    references = References({"$defs": {"A": STRING}}, "t")
-    assert references.find("#/$defs/A") is references.find("#/$defs/A")
+@pytest.mark.parametrize(
+    ("ref", "title"),
+    [
+        *(("#/$defs/a~1b", "slash"), ("#/$defs/p%25q", "percent"), ("#/definitions/P", "old")),
+        *(("#/properties/a/anyOf/0", "first"), ("#/$defs/Q", "nested"), ("urn:me#/definitions/P", "old")),
+    ],
+)
+def test_local_references_are_found(ref: str, title: str) -> None:
+    assert found(ROOT, ref)["title"] == title
 
 
-@pytest.mark.parametrize("ref", ["https://schemas.example/a.json", "other.json#/x", "Address"])
-def test_a_remote_reference_is_refused_with_tool_and_place(ref: str) -> None:
-    root = {"properties": {"a/b": {"items": {"$ref": ref}}, "other": {"$ref": "#"}}}
-    with pytest.raises(BadRequest) as refused:
-        References(root, "fetch_page").find(ref)
-    assert "fetch_page" in refused.value.message
-    assert refused.value.path == "parameters.properties.a/b.items.$ref"
+def test_the_root_anchors_and_inner_ids_are_found() -> None:
+    assert found(ROOT, "#") is ROOT
+    assert found(ROOT, "#mark") == {"$anchor": "mark"}
+    assert found(ROOT, "inner") is ROOT["properties"]["b"]
+    known = references(ROOT)
+    assert known.find("inner") is known.find("inner")
+    assert known.find("#mark") is not None
 
 
-def test_a_remote_reference_in_a_place_that_nobody_lists() -> None:
-    with pytest.raises(BadRequest) as refused:
-        References({"unknown": {"$ref": "x.json"}}, "t").find("x.json")
-    assert refused.value.path == "parameters"
+@pytest.mark.parametrize(
+    "ref", ["#/nowhere", "#/properties/a/anyOf/9", "#/properties/a/anyOf/x", "#/$defs/A/type/x", "#no"]
+)
+def test_what_points_at_nothing_is_none(ref: str) -> None:
+    assert found(ROOT, ref) is None
 
 
-def test_the_own_id_and_inner_ids_and_anchors_are_local() -> None:
-    inner = {"$id": "inner", "$anchor": "here", "type": "string"}
-    root = {"$id": "https://x.example/s#", "properties": {"a": inner}, "$defs": {"A": STRING}}
-    assert found(root, "https://x.example/s#/$defs/A") is STRING
-    assert found(root, "inner") is inner
-    assert found(root, "#here") is inner
-    references = References(root, "t")
-    assert references.find("inner") == references.find("#here")
+def test_a_remote_reference_is_the_clients_fault_and_names_the_place() -> None:
+    root = {"properties": {"a b": {"items": {"$ref": "https://x.example/s"}}}}
+    with pytest.raises(BadRequest, match=r"tool 'pick': the remote reference 'https://x\.example/s'") as refused:
+        references(root).find("https://x.example/s")
+    assert refused.value.path == "parameters.properties.a b.items.$ref"
+    with pytest.raises(BadRequest) as hidden:
+        references({"examples": [{"$ref": "x"}]}).find("x")
+    assert hidden.value.path == "parameters"
 
 
-def test_definitions_of_a_schema_that_was_pasted_in() -> None:
-    root = {"properties": {"a": {"$defs": {"Y": STRING}, "$ref": "#/$defs/Y"}}, "$defs": "not a map"}
-    references = References(root, "t")
-    target = references.find("#/$defs/Y")
-    assert target == Target("/properties/a/$defs/Y", STRING)
-    assert not references.is_definition(target)
-    assert references.keep(target) == "#/$defs/Y"
-    assert references.is_definition(target)
-    assert references.keep(target) == "#/$defs/Y"
-    assert references.definitions() == [("Y", target)]
-    assert references.definitions(1) == []
+def test_definitions_keep_their_names_as_far_as_they_are_taken() -> None:
+    known = references({"$defs": {"A": {}, "a/b": {}, "a_b": {}, "a~b": {}, "": {}}, "definitions": 5})
+    assert [name for name, _ in known.definitions()] == ["A", "a_b", "a_b_2", "a_b_3", "definition"]
+    assert known.definitions(4) == [("definition", ReferenceTarget("/$defs/", {}))]
 
 
-def test_names_of_definitions_are_unique_and_without_signs() -> None:
-    root = {"$defs": {"A": STRING, "a/b": {}, "": {}}, "definitions": {"A": {"n": 1}, "a_b": {}}}
-    references = References(root, "t")
-    assert [name for name, _ in references.definitions()] == ["A", "a_b", "definition", "A_2", "a_b_2"]
-    kept = references.find("#/definitions/A")
-    assert kept is not None
-    assert references.keep(kept) == "#/$defs/A_2"
+def test_other_places_become_definitions_when_they_are_sent() -> None:
+    known = references(ROOT)
+    place, old = known.find("#/properties/a"), known.find("#/definitions/P")
+    assert place is not None
+    assert old is not None
+    assert known.is_definition(old)
+    assert known.is_definition(ReferenceTarget("", ROOT))
+    assert not known.is_definition(place)
+    assert known.sent(place) == known.sent(place) == "#/$defs/a"
+    assert known.sent(old) == "#/$defs/P"
+    assert known.sent(ReferenceTarget("", ROOT)) == "#"
+    assert known.is_definition(place)
+    assert [name for name, _ in known.definitions(3)] == ["a", "P"]
 
 
-def test_the_root_is_kept_as_itself() -> None:
-    references = References({}, "t")
-    assert references.is_definition(Target("", {}))
-    assert references.keep(Target("", {})) == "#"
+def test_roots_without_definitions_have_none() -> None:
+    assert references({}).definitions() == []
 
 
-def test_subschemas_know_words_from_names() -> None:
-    root = {
-        "properties": {"items": {"default": {"properties": {"no": {}}}}, "x~": True},
-        "prefixItems": [{"n": 1}],
-        "not": {"n": 2},
-        "anyOf": "no list",
-        "$defs": [],
-    }
-    assert {key for key, _ in subschemas(root)} == {"", "/properties/items", "/prefixItems/0", "/not"}
-
-
-def test_subschemas_stop_far_down() -> None:
-    root: dict[str, Any] = {}
+def test_subschemas_are_found_with_their_pointers() -> None:
+    root = {"properties": {"a/b": {"not": {}}}, "items": [{}, 5], "anyOf": [{}], "x": {}, "allOf": 5}
+    keys = [key for key, _ in subschemas(root, StepBudget())]
+    assert sorted(keys) == ["", "/anyOf/0", "/items/0", "/properties/a~1b", "/properties/a~1b/not"]
+    deep: dict[str, Any] = {}
     for _ in range(2 * MAX_TOKENS):
-        root = {"not": root}
-    assert len(list(subschemas(root))) == MAX_TOKENS + 1
+        deep = {"not": deep}
+    assert len(list(subschemas(deep, StepBudget()))) == MAX_TOKENS + 1
+
+
+def test_many_names_that_collide_cost_steps_in_proportion() -> None:
+    root: dict[str, Any] = {"$defs": {"/" * (at % 9) + "~" * (at // 9): {} for at in range(3000)}}
+    steps = StepBudget()
+    References(root, "", steps)
+    assert 200_000 - steps.left < 4 * 3000

@@ -1,43 +1,40 @@
-"""Unions of consts, and words that move into branches."""
-
 from __future__ import annotations
 
 from typing import Any
 
-from moongate.kimi.schema.unions import are_consts, enumerated, moved_into
+import pytest
+
+from moongate.kimi.schema.unions import are_constants, enumerated, with_default
 
 
-def test_what_is_a_union_of_consts() -> None:
-    assert are_consts([{"const": 1}, {"const": None, "type": "null", "title": "t", "$comment": "c"}])
-    others: list[Any] = [{"const": 1, "minLength": 1}, {"enum": [1]}, True, {}]
-    for other in others:
-        assert not are_consts([{"const": 1}, other])
-        assert not are_consts([other, {"const": 1}])
+@pytest.mark.parametrize(
+    ("branches", "expected"),
+    [
+        ([{"const": 1}, {"const": "a", "title": "t", "type": "string"}], True),
+        ([{"const": 1, "minimum": 2}], False),
+        ([{"const": 1}, {"type": "string"}], False),
+        ([{"const": 1}, True], False),
+        ([], False),
+        (None, False),
+    ],
+)
+def test_unions_of_constants(branches: Any, expected: bool) -> None:
+    assert are_constants(branches) is expected
 
 
-def test_a_union_of_consts_is_an_enum() -> None:
-    union: list[dict[str, Any]] = [{"const": "a"}, {"const": "b", "type": "string"}]
-    assert enumerated({"title": "t", "anyOf": union}, union) == {"title": "t", "enum": ["a", "b"], "type": ["string"]}
-    assert enumerated({"type": "string", "enum": ["b"], "anyOf": union}, union) == {"type": "string", "enum": ["b"]}
+def test_constants_become_an_enum() -> None:
+    constants: list[dict[str, Any]] = [{"const": 1, "type": "integer"}, {"const": 2.5}, {"const": None, "type": 5}]
+    assert enumerated({"title": "t", "anyOf": constants}, constants) == {
+        "title": "t",
+        "enum": [1, 2.5, None],
+        "type": ["number", "null"],
+    }
+    assert enumerated({"type": "number", "enum": [1]}, constants) == {"type": "number", "enum": [1]}
 
 
-def test_types_of_consts() -> None:
-    union: list[dict[str, Any]] = [
-        {"const": 1, "type": "number"},
-        {"const": 2},
-        {"const": None},
-        {"const": 3, "type": 4},
-    ]
-    assert enumerated({}, union)["type"] == ["number", "null"]
-    assert enumerated({}, [{"const": 1, "type": "string"}])["type"] == ["integer"]
-
-
-def test_words_move_into_branches() -> None:
-    words = {"type": "string", "minLength": 1}
-    assert moved_into(False, words) is False
-    assert moved_into(True, words) == {"allOf": [True, words]}
-    assert moved_into({"type": "null"}, words) == {"allOf": [{"type": "null"}, {"minLength": 1}]}
-    for branch in ({"$ref": "#"}, {"type": "null"}):
-        assert moved_into(branch, {"type": "string"}) is branch
-    loose = {"type": "any"}
-    assert moved_into(loose, words) == {"allOf": [loose, words]}
+def test_a_default_belongs_to_the_first_branch_of_its_type() -> None:
+    branches: list[dict[str, Any]] = [{"$ref": "#"}, {"type": "string"}, {"type": "null"}, {"type": ["null", "array"]}]
+    assert with_default(branches, None) == [*branches[:2], {"type": "null", "default": None}, branches[3]]
+    assert with_default(branches, 5) is branches
+    assert with_default([{"type": "string", "default": "x"}], "y") == [{"type": "string", "default": "x"}]
+    assert with_default([{"type": ["null", "array"]}], []) == [{"type": ["null", "array"]}]

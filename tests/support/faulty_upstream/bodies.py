@@ -1,4 +1,4 @@
-"""Faults of whole bodies: JSON that is none, odd types, encodings, bombs."""
+"""Faults of non-streamed bodies: invalid JSON, wrong types, encodings, decompression bombs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.support.faulty_upstream.payloads import CA, CB, SB, bomb, completion, js, squeezed
-from tests.support.faulty_upstream.play import FAULTS, Headers, Play, fault
+from tests.support.faulty_upstream.response import FAULTS, FaultResponse, Headers, fault
 
 GZIP: Headers = (("Content-Encoding", "gzip"),)
 PRIVATE: Headers = (
@@ -22,34 +22,34 @@ PRIVATE: Headers = (
 def _body_fault(
     name: str,
     about: str,
-    make: Callable[[Play], Any],
+    make: Callable[[FaultResponse], Any],
     *,
     content_type: str | None = "application/json",
     extra: Headers = (),
 ) -> None:
-    async def play(p: Play) -> None:
+    async def play(p: FaultResponse) -> None:
         await p.body(make(p), content_type=content_type, extra=extra)
 
     FAULTS[name] = (play, about)
 
 
-def _good(p: Play) -> bytes:
+def _good(p: FaultResponse) -> bytes:
     return js(completion(p.model))
 
 
-def _with_content(p: Play, raw: bytes) -> bytes:
+def _with_content(p: FaultResponse, raw: bytes) -> bytes:
     return js(completion(p.model, "@@")).replace(b'"@@"', raw)
 
 
-def _with_total(p: Play, raw: bytes) -> bytes:
+def _with_total(p: FaultResponse, raw: bytes) -> bytes:
     return _good(p).replace(b'"total_tokens":10', b'"total_tokens":' + raw)
 
 
-def _called(name: str, identity: str | None, arguments: Any) -> list[Any]:
-    return [{"id": identity, "type": "function", "function": {"name": name, "arguments": arguments}}]
+def _called(name: str, call_id: str | None, arguments: Any) -> list[Any]:
+    return [{"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}]
 
 
-def _flood(p: Play) -> Any:
+def _flood(p: FaultResponse) -> Any:
     return completion(p.model, SB + f"{CB}functions.f:0{CA}" * int(p.number("n", 20000)))
 
 
@@ -92,7 +92,7 @@ _body_fault("json_utf16", "the JSON in UTF-16", lambda p: _good(p).decode().enco
 _body_fault("utf8_invalid", "bytes ff fe in the content string", lambda p: _with_content(p, b'"a\xff\xfeb"'))
 _body_fault("ctype_text", "correct JSON labelled text/plain", _good, content_type="text/plain")
 _body_fault("ctype_none", "correct JSON without Content-Type", _good, content_type=None)
-_body_fault("json_for_stream", "a plain JSON completion even when a stream was asked for", _good)
+_body_fault("json_for_stream", "a plain JSON completion even when a stream was requested", _good)
 _body_fault("gzip_ok", "correct JSON, Content-Encoding: gzip", lambda p: squeezed(_good(p)), extra=GZIP)
 _body_fault(
     "deflate_ok",
@@ -135,7 +135,7 @@ _body_fault(
 
 
 @fault("huge_json", "a valid completion whose content has mb=64 MiB")
-async def huge_json(p: Play) -> None:
+async def huge_json(p: FaultResponse) -> None:
     before, after = js(completion(p.model, "@@")).split(b"@@")
     size = int(p.number("mb", 64)) << 20
     await p.head(length=len(before) + size + len(after))

@@ -1,4 +1,4 @@
-"""Faults of HTTP's own framing: lengths, chunks, status lines, headers."""
+"""Faults of HTTP framing: lengths, chunks, status lines, headers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 from tests.support.faulty_upstream.payloads import completion, js
-from tests.support.faulty_upstream.play import FAULTS, Play, fault
+from tests.support.faulty_upstream.response import FAULTS, FaultResponse, fault
 
 OK = b"HTTP/1.1 200 OK\r\n"
 JSON = b"Content-Type: application/json\r\n"
@@ -19,7 +19,7 @@ Wire = Callable[[bytes], bytes]  # the correct JSON → all bytes of the respons
 
 
 def _raw_fault(name: str, about: str, wire: Wire) -> None:
-    async def play(p: Play) -> None:
+    async def play(p: FaultResponse) -> None:
         await p.raw(wire(js(completion(p.model))))
         await asyncio.sleep(0.05)
         p.close()
@@ -100,7 +100,7 @@ ROWS: tuple[tuple[str, str, Wire], ...] = (
     ),
     (
         "switch_101",
-        "101 Switching Protocols nobody asked for",
+        "101 Switching Protocols that was not requested",
         _head(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n", b"\0\0\0"),
     ),
     ("no_content_204", "204 with a body anyway", _head(b"HTTP/1.1 204 No Content\r\n" + JSON + LENGTH + b"\r\n")),
@@ -110,7 +110,7 @@ for row in ROWS:
 
 
 @fault("endless_headers", "header fields until a bound of this program is reached")
-async def endless_headers(p: Play) -> None:
+async def endless_headers(p: FaultResponse) -> None:
     await p.raw(OK)
     block = b"".join(b"X-%04d: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n" % i for i in range(1000))
     while True:
@@ -118,7 +118,7 @@ async def endless_headers(p: Play) -> None:
 
 
 @fault("tiny_chunks", "a correct stream, every HTTP chunk one byte, written at once")
-async def tiny_chunks(p: Play) -> None:
+async def tiny_chunks(p: FaultResponse) -> None:
     await p.sse_head()
     await p.raw(b"".join(b"1\r\n%c\r\n" % byte for byte in b"".join(p.events())))
     await p.end()

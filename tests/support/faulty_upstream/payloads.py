@@ -1,4 +1,4 @@
-"""The JSON and the bytes that the faults are made of."""
+"""JSON and bytes that the faults send."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def chunk(model: str, delta: Any, finish: str | None = None, **more: Any) -> Jso
 
 
 def event(value: Any, name: str | None = None) -> bytes:
-    """One server-sent event; bytes are taken as the data they are."""
+    """One server-sent event; bytes are its data as they are."""
     head = b"event: " + name.encode() + b"\n" if name else b""
     return head + b"data: " + (value if isinstance(value, bytes) else js(value)) + b"\n\n"
 
@@ -71,16 +71,16 @@ def stream_events(
     return [*out, DONE] if done else out
 
 
-def call(index: Any, identity: str | None, name: str | None, arguments: str | None) -> JsonObject:
+def call(index: Any, call_id: str | None, name: str | None, arguments: str | None) -> JsonObject:
     function: JsonObject = {}
-    told: JsonObject = {"index": index, "function": function}
-    if identity is not None:
-        told |= {"id": identity, "type": "function"}
+    body: JsonObject = {"index": index, "function": function}
+    if call_id is not None:
+        body |= {"id": call_id, "type": "function"}
     if name is not None:
         function["name"] = name
     if arguments is not None:
         function["arguments"] = arguments
-    return told
+    return body
 
 
 def error(message: str, kind: str = "server_error", code: str | None = None) -> JsonObject:

@@ -1,4 +1,4 @@
-"""Answers with nothing wrong, and those of the other dialects."""
+"""Correct answers, in all three APIs."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from tests.support.faulty_upstream.payloads import (
     event,
     js,
 )
-from tests.support.faulty_upstream.play import Play, fault
+from tests.support.faulty_upstream.response import FaultResponse, fault
 
 
-@fault("ok", "a correct answer in the dialect of the path (chat, messages, responses), streamed if asked")
-async def ok(p: Play) -> None:
-    if p.asked.path.endswith("/messages"):
+@fault("ok", "a correct answer in the dialect of the path (chat, messages, responses), streamed if requested")
+async def ok(p: FaultResponse) -> None:
+    if p.request.path.endswith("/messages"):
         await anthropic(p)
-    elif p.asked.path.endswith("/responses"):
+    elif p.request.path.endswith("/responses"):
         await responses(p)
-    elif p.asked.stream:
+    elif p.request.stream:
         await p.sse_head()
         await p.sse(*p.events())
         await p.end()
@@ -34,32 +34,32 @@ async def ok(p: Play) -> None:
 
 
 @fault("echo", "correct; the content is the last user message (nonce check for cross-talk), d=delay n=copies")
-async def echo(p: Play) -> None:
-    text = p.asked.last_user[:4096]
+async def echo(p: FaultResponse) -> None:
+    text = p.request.last_user[:4096]
     delay, n = p.number("d", 0), int(p.number("n", 1))
-    if p.asked.stream:
+    if p.request.stream:
         await p.sse_head()
         for each in p.events([text] * n):
             await p.sse(each, pause=delay)
         return await p.end()
     if delay:
-        await p.nap(delay)
+        await p.sleep(delay)
     return await p.body(completion(p.model, text * n))
 
 
-@fault("ok_tools", "correct native tool_calls, two calls, streamed as deltas if asked")
-async def ok_tools(p: Play) -> None:
+@fault("ok_tools", "correct native tool_calls, two calls, streamed as deltas if requested")
+async def ok_tools(p: FaultResponse) -> None:
     calls = [
         ("functions.get_weather:0", "get_weather", '{"city": "Paris"}'),
         ("functions.get_time:1", "get_time", '{"tz": "CET"}'),
     ]
-    if not p.asked.stream:
-        told = [{"id": i, "type": "function", "function": {"name": n, "arguments": a}} for i, n, a in calls]
-        return await p.body(completion(p.model, None, told))
+    if not p.request.stream:
+        body = [{"id": i, "type": "function", "function": {"name": n, "arguments": a}} for i, n, a in calls]
+        return await p.body(completion(p.model, None, body))
     await p.sse_head()
     await p.sse(chunk(p.model, {"role": "assistant", "content": None}))
-    for place, (identity, name, arguments) in enumerate(calls):
-        await p.sse(chunk(p.model, {"tool_calls": [call(place, identity, name, "")]}))
+    for place, (call_id, name, arguments) in enumerate(calls):
+        await p.sse(chunk(p.model, {"tool_calls": [call(place, call_id, name, "")]}))
         for at in range(0, len(arguments), 4):
             await p.sse(chunk(p.model, {"tool_calls": [call(place, None, None, arguments[at : at + 4])]}))
     await p.sse(chunk(p.model, {}, "tool_calls"), b"data: [DONE]\n\n")
@@ -67,8 +67,8 @@ async def ok_tools(p: Play) -> None:
 
 
 @fault("k2_markers", "K2 markers left in content with finish_reason stop; split=N characters a delta when streamed")
-async def k2_markers(p: Play) -> None:
-    if not p.asked.stream:
+async def k2_markers(p: FaultResponse) -> None:
+    if not p.request.stream:
         return await p.body(completion(p.model, K2))
     n = max(1, int(p.number("split", 3)))
     await p.sse_head()
@@ -77,7 +77,7 @@ async def k2_markers(p: Play) -> None:
 
 
 @fault("ndjson", "a correct stream as application/x-ndjson, one object a line, no SSE framing")
-async def ndjson(p: Play) -> None:
+async def ndjson(p: FaultResponse) -> None:
     await p.head(content_type="application/x-ndjson")
     for text in TEXT:
         await p.chunk(js(chunk(p.model, {"content": text})) + b"\n")
@@ -85,7 +85,7 @@ async def ndjson(p: Play) -> None:
     await p.end()
 
 
-async def anthropic(p: Play, cut: int | None = None, tail: Iterable[JsonObject] = ()) -> None:
+async def anthropic(p: FaultResponse, cut: int | None = None, tail: Iterable[JsonObject] = ()) -> None:
     message: JsonObject = {
         "id": "msg_faulty",
         "type": "message",
@@ -96,7 +96,7 @@ async def anthropic(p: Play, cut: int | None = None, tail: Iterable[JsonObject] 
         "stop_sequence": None,
         "usage": {"input_tokens": 3, "output_tokens": 0},
     }
-    if not p.asked.stream and cut is None:
+    if not p.request.stream and cut is None:
         usage = {"input_tokens": 3, "output_tokens": 7}
         text = [{"type": "text", "text": FULL}]
         return await p.body({**message, "content": text, "stop_reason": "end_turn", "usage": usage})
@@ -119,7 +119,7 @@ async def anthropic(p: Play, cut: int | None = None, tail: Iterable[JsonObject] 
 Tail = Callable[[JsonObject], JsonObject]
 
 
-async def responses(p: Play, cut: int | None = None, tail: Iterable[Tail] = ()) -> None:
+async def responses(p: FaultResponse, cut: int | None = None, tail: Iterable[Tail] = ()) -> None:
     base: JsonObject = {
         "id": "resp_faulty",
         "object": "response",
@@ -134,7 +134,7 @@ async def responses(p: Play, cut: int | None = None, tail: Iterable[Tail] = ()) 
     item: JsonObject = {"id": "msg_1", "type": "message", "role": "assistant", "status": "completed", "content": [part]}
     usage = {"input_tokens": 3, "output_tokens": 7, "total_tokens": 10}
     done = {**base, "status": "completed", "output": [item], "usage": usage}
-    if not p.asked.stream and cut is None:
+    if not p.request.stream and cut is None:
         return await p.body(done)
     place: dict[str, Any] = {"item_id": "msg_1", "output_index": 0, "content_index": 0}
     begun = {**item, "status": "in_progress", "content": []}

@@ -1,17 +1,10 @@
-"""The upstream's sockets: bounded, loopback only, with listeners that never get as far as HTTP.
-
-Choose a fault by header (`X-Fault: sse_no_done`), by path (`/sse_no_done/v1/chat/completions`) or by model
-(`any-provider/sse_no_done`), the first match wins; an unknown name plays `ok`. Options ride on the name:
-`sse_big_line~mb=8`, `storm~n=3~code=503~key=run7`.
-"""
+"""The server of the faulty upstream: bounded, loopback only, with listeners that fail before HTTP."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import hashlib
-import json
-import re
 import socket
 import struct
 import time
@@ -20,18 +13,15 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.support.faulty_upstream.payloads import js
-from tests.support.faulty_upstream.play import FAULTS, Asked, Finished, Play, TooMuch, WatchedReader
+from tests.support.faulty_upstream.request import choose, first_known, last_user, object_of, read_body, read_head
+from tests.support.faulty_upstream.response import FAULTS, FaultRequest, FaultResponse, Finished, TooMuch, WatchedReader
 
-MAX_REQUEST = 64 << 20
-UNREAD = ("early_413", "no_read")  # chosen before the body is read
-Chosen = tuple[str, dict[str, str]]
+UNREAD = ("early_413", "no_read")  # these must be selected before the body is read
 OnConnection = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None] | None]
-Head = tuple[str, str, str, dict[str, str]]
 
 
 class Watched(asyncio.StreamReaderProtocol):
-    """A stream protocol that tells its reader when the client sends FIN or RST."""
+    """A stream protocol that notifies its reader when the client sends FIN or RST."""
 
     gone: asyncio.Event
 
@@ -69,7 +59,7 @@ class FaultyUpstream:
     open_now: int = 0
     counters: Counter[str] = field(default_factory=Counter)
     storms: Counter[str] = field(default_factory=Counter)
-    early: Counter[str] = field(default_factory=Counter)  # faults whose client left before the end
+    early: Counter[str] = field(default_factory=Counter)  # faults whose client disconnected before the end
     requests: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=500))
     events: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=500))
     _servers: list[asyncio.Server] = field(default_factory=list)
@@ -77,11 +67,11 @@ class FaultyUpstream:
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def start(self) -> FaultyUpstream:
-        """Listen on free ports of the loopback; the trap for redirects is the same server on 127.0.0.2."""
+        """Listen on free ports of the loopback; the target of redirects is the same server on 127.0.0.2."""
         self.port = await self._listen(self._connected, self.port)
         self.rst_port = await self._listen(_reset_at_once)
-        self.mute_port = await self._listen(self._mute)
-        self.full_port = self._fill_a_queue()
+        self.mute_port = await self._listen(self._accept_silently)
+        self.full_port = self._full_listener()
         with contextlib.suppress(OSError):
             self._servers.append(await listen(self._connected, "127.0.0.2", self.port))
         return self
@@ -105,7 +95,7 @@ class FaultyUpstream:
         bound: int = server.sockets[0].getsockname()[1]
         return bound
 
-    def _fill_a_queue(self) -> int:
+    def _full_listener(self) -> int:
         listener = socket.socket()
         self._sockets.append(listener)
         listener.bind((self.host, 0))
@@ -122,7 +112,7 @@ class FaultyUpstream:
         assert isinstance(reader, WatchedReader)
         self._spawn(self._bounded(reader, writer))
 
-    def _mute(self, _reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def _accept_silently(self, _reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         async def keep() -> None:
             assert isinstance(writer.transport, asyncio.Transport)
             writer.transport.pause_reading()
@@ -142,14 +132,14 @@ class FaultyUpstream:
         self.open_now += 1
         self.counters["accepted"] += 1
         try:
-            await asyncio.wait_for(self._converse(reader, writer), self.max_seconds)
+            await asyncio.wait_for(self._serve(reader, writer), self.max_seconds)
         except TimeoutError:
             self.counters["timed_out"] += 1
         finally:
             writer.transport.abort()
             self.open_now -= 1
 
-    async def _converse(self, reader: WatchedReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve(self, reader: WatchedReader, writer: asyncio.StreamWriter) -> None:
         """One connection, request after request."""
         try:
             while await self._answer(reader, writer):
@@ -158,40 +148,40 @@ class FaultyUpstream:
             await asyncio.wait_for(writer.wait_closed(), 10)
         except Finished:
             self.counters["finished"] += 1
-            await asyncio.sleep(0.2)  # what was written leaves before the transport is aborted
+            await asyncio.sleep(0.2)  # lets written data be sent before the transport is aborted
         except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError, ValueError):
             pass
         except TooMuch:
             self.counters["bounded"] += 1
 
     async def _answer(self, reader: WatchedReader, writer: asyncio.StreamWriter) -> bool:
-        """One request. True if the connection may carry another."""
-        method, target, version, headers = await _read_head(reader)
+        """Answer one request; True if the connection can be used for another."""
+        method, target, version, headers = await read_head(reader)
         if self.open_now > self.max_connections:
             raise TooMuch("connections")
         path, _, query = target.partition("?")
-        early = _first_known([headers.get("x-fault", ""), *path.split("/")[1:3]], UNREAD)
-        raw = b"" if early else await _read_body(reader, headers)
-        body = _object(raw)
+        early = first_known([headers.get("x-fault", ""), *path.split("/")[1:3]], UNREAD)
+        raw = b"" if early else await read_body(reader, headers)
+        body = object_of(raw)
         model = body.get("model") if isinstance(body.get("model"), str) else ""
-        name, params = early or _choose(headers, path, str(model))
+        name, params = early or choose(headers, path, str(model))
         params |= dict(pair.split("=", 1) for pair in query.split("&") if "=" in pair)
-        self._remember(name, method, target, headers, raw, writer)
-        asked = Asked(path, headers, params, str(model), body.get("stream") is True, _last_user(body))
+        self._record(name, method, target, headers, raw, writer)
+        request = FaultRequest(path, headers, params, str(model), body.get("stream") is True, last_user(body))
         keep = version == "HTTP/1.1" and headers.get("connection", "").lower() != "close"
-        play = Play(self, reader, writer, asked, keep)
+        response = FaultResponse(self, reader, writer, request, keep)
         begun = time.monotonic()
         try:
-            await FAULTS[name][0](play)
-        except (OSError, asyncio.IncompleteReadError) as left:
+            await FAULTS[name][0](response)
+        except (OSError, asyncio.IncompleteReadError) as error:
             self.early[name] += 1
             after = round(time.monotonic() - begun, 3)
-            self.events.append({"fault": name, "after_s": after, "sent": play.sent, "how": type(left).__name__})
+            self.events.append({"fault": name, "after_s": after, "sent": response.sent, "how": type(error).__name__})
             raise
         self.counters["finished"] += 1
-        return play.keep
+        return response.keep
 
-    def _remember(
+    def _record(
         self, name: str, method: str, target: str, headers: Mapping[str, str], raw: bytes, writer: asyncio.StreamWriter
     ) -> None:
         self.counters["requests"] += 1
@@ -204,59 +194,3 @@ def _reset_at_once(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) 
     sock = writer.get_extra_info("socket")
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     writer.transport.abort()
-
-
-async def _read_head(reader: asyncio.StreamReader) -> Head:
-    first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-    method, target, version = [*first.split(" "), "", ""][:3]
-    pairs = (line.partition(":") for line in lines if line)
-    return method, target, version, {name.strip().lower(): value.strip() for name, _, value in pairs}
-
-
-async def _read_body(reader: asyncio.StreamReader, headers: Mapping[str, str]) -> bytes:
-    if "chunked" not in headers.get("transfer-encoding", "").lower():
-        length = int(headers.get("content-length") or 0)
-        if length > MAX_REQUEST:
-            raise TooMuch("request body")
-        return await reader.readexactly(length)
-    out = b""
-    while True:
-        size = int((await reader.readuntil(b"\r\n")).split(b";")[0], 16)
-        data = await reader.readexactly(size + 2)
-        if not size:
-            return out
-        out += data[:-2]
-        if len(out) > MAX_REQUEST:
-            raise TooMuch("request body")
-
-
-def _object(raw: bytes) -> dict[str, Any]:
-    try:
-        body = json.loads(raw) if raw else {}
-    except (ValueError, RecursionError):
-        return {}
-    return body if isinstance(body, dict) else {}
-
-
-def _parsed(text: str) -> Chosen:
-    name, *options = text.strip().split("~")
-    name = re.split(r"[/,:]", name)[-1].lower().replace("-", "_")
-    return name, dict(option.split("=", 1) for option in options if "=" in option)
-
-
-def _first_known(texts: list[str], names: Any) -> Chosen | None:
-    return next((chosen for text in texts if (chosen := _parsed(text))[0] in names), None)
-
-
-def _choose(headers: Mapping[str, str], path: str, model: str) -> Chosen:
-    told = [headers.get("x-fault", ""), *(part for part in path.split("/")[1:3] if part not in ("f", "v1")), model]
-    return ("ok", {}) if path == "/__trap" else _first_known(told, FAULTS) or ("ok", {})
-
-
-def _last_user(body: dict[str, Any]) -> str:
-    messages = body.get("messages")
-    for message in reversed(messages if isinstance(messages, list) else []):
-        if isinstance(message, dict) and message.get("role") == "user":
-            content = message.get("content")
-            return content if isinstance(content, str) else js(content).decode()
-    return ""

@@ -15,24 +15,22 @@ from tests.support.faulty_upstream.payloads import (
     JsonObject,
     call,
     chunk,
-    error,
     event,
     js,
     squeezed,
 )
-from tests.support.faulty_upstream.play import FAULTS, Headers, Play, fault
-from tests.support.faulty_upstream.sane import anthropic, responses
+from tests.support.faulty_upstream.response import FAULTS, FaultResponse, Headers, fault
 
 
 def _sse_fault(
     name: str,
     about: str,
-    make: Callable[[Play], Sequence[Any]],
+    make: Callable[[FaultResponse], Sequence[Any]],
     *,
     extra: Headers = (),
     content_type: str = "text/event-stream; charset=utf-8",
 ) -> None:
-    async def play(p: Play) -> None:
+    async def play(p: FaultResponse) -> None:
         await p.sse_head(extra, content_type)
         await p.sse(*make(p))
         await p.end()
@@ -40,37 +38,37 @@ def _sse_fault(
     FAULTS[name] = (play, about)
 
 
-def _rewritten(rewrite: Callable[[bytes], bytes]) -> Callable[[Play], list[bytes]]:
+def _rewritten(rewrite: Callable[[bytes], bytes]) -> Callable[[FaultResponse], list[bytes]]:
     """The correct stream as one byte string, rewritten, cut into 37-byte pieces."""
 
-    def make(p: Play) -> list[bytes]:
+    def make(p: FaultResponse) -> list[bytes]:
         data = rewrite(b"".join(p.events()))
         return [data[at : at + 37] for at in range(0, len(data), 37)]
 
     return make
 
 
-def _begun(p: Play) -> list[Any]:
+def _begun(p: FaultResponse) -> list[Any]:
     """The role and three texts."""
     return p.events()[:4]
 
 
-def _inserted(p: Play, at: int, *items: Any) -> list[Any]:
+def _inserted(p: FaultResponse, at: int, *items: Any) -> list[Any]:
     events: list[Any] = list(p.events())
     return [*events[:at], *items, *events[at:]]
 
 
-def _deltas(p: Play, *calls: JsonObject, finish: str) -> list[Any]:
-    told = [chunk(p.model, {"tool_calls": [each]}) for each in calls]
-    return [*told, chunk(p.model, {}, finish), DONE]
+def _deltas(p: FaultResponse, *calls: JsonObject, finish: str) -> list[Any]:
+    body = [chunk(p.model, {"tool_calls": [each]}) for each in calls]
+    return [*body, chunk(p.model, {}, finish), DONE]
 
 
-def _finish_error(p: Play) -> list[Any]:
+def _finish_error(p: FaultResponse) -> list[Any]:
     failed = {"code": 502, "message": "Provider disconnected"}
     return [*_begun(p), chunk(p.model, {"content": ""}, "error", error=failed), DONE]
 
 
-def _odd_types(p: Play) -> list[Any]:
+def _odd_types(p: FaultResponse) -> list[Any]:
     odd: tuple[Any, ...] = (
         None,
         7,
@@ -82,27 +80,27 @@ def _odd_types(p: Play) -> list[Any]:
     return _inserted(p, 2, *(event(each) for each in odd))
 
 
-def _odd_texts(p: Play) -> list[Any]:
+def _odd_texts(p: FaultResponse) -> list[Any]:
     lone = js(chunk(p.model, {"content": "@@"})).replace(b'"@@"', b'"\\ud83d"')
     return _inserted(p, 2, chunk(p.model, {"content": "a\x00b"}), event(lone))
 
 
-def _bad_utf8(p: Play) -> list[Any]:
+def _bad_utf8(p: FaultResponse) -> list[Any]:
     return _inserted(p, 3, event(js(chunk(p.model, {"content": "@@"})).replace(b"@@", b"a\xff\xfeb")))
 
 
-def _odd_indexes(p: Play) -> list[Any]:
+def _odd_indexes(p: FaultResponse) -> list[Any]:
     calls = [call(i, f"functions.f:{n}", "f", "{}") for n, i in enumerate((10**9, -1, "0", None, 0))]
     return _deltas(p, *calls, {"id": "x", "function": {"name": "g", "arguments": "{}"}}, finish="tool_calls")
 
 
-def _interleaved(p: Play) -> list[Any]:
+def _interleaved(p: FaultResponse) -> list[Any]:
     begun = (call(1, "functions.b:1", "b", '{"x'), call(0, "functions.a:0", "a", '{"y'))
     later = (call(1, None, None, '": 1'), call(0, None, None, '": 2}'), call(1, None, None, "}"))
     return _deltas(p, *begun, *later, finish="stop")
 
 
-def _bad_ids(p: Play) -> list[Any]:
+def _bad_ids(p: FaultResponse) -> list[Any]:
     ids = ("", "call_abc", "call_abc", "functions.f:x", f"a {CE} b")
     return _deltas(p, *(call(n, i, "f", "{}") for n, i in enumerate(ids)), finish="stop")
 
@@ -166,7 +164,7 @@ _sse_fault(
     lambda p: p.events(),
     content_type="application/json",
 )
-_sse_fault("sse_for_json", "a correct event stream even when no stream was asked for", lambda p: p.events())
+_sse_fault("sse_for_json", "a correct event stream even when no stream was requested", lambda p: p.events())
 _sse_fault("sse_tool_index", "tool deltas with index 10**9, -1, '0', null, and none", _odd_indexes)
 _sse_fault("sse_tool_interleaved", "two calls whose argument deltas alternate, out of index order", _interleaved)
 _sse_fault(
@@ -188,7 +186,7 @@ _sse_fault(
 
 
 @fault("sse_big_line", "one data: line of mb=100 MiB with no line end until its end")
-async def sse_big_line(p: Play) -> None:
+async def sse_big_line(p: FaultResponse) -> None:
     await p.sse_head()
     await p.sse(*p.events()[:2])
     await p.chunk(b'data: {"choices":[{"index":0,"delta":{"content":"')
@@ -200,7 +198,7 @@ async def sse_big_line(p: Play) -> None:
 
 
 @fault("sse_big_event", "one event of n=2 000 000 data: lines, never dispatched")
-async def sse_big_event(p: Play) -> None:
+async def sse_big_event(p: FaultResponse) -> None:
     await p.sse_head()
     for _ in range(int(p.number("n", 2000000)) // 2000):
         await p.chunk(b"data: 0123456789\n" * 2000)
@@ -208,7 +206,7 @@ async def sse_big_event(p: Play) -> None:
 
 
 @fault("sse_endless", "tokens as fast as the socket takes them, until a bound of this program")
-async def sse_endless(p: Play) -> None:
+async def sse_endless(p: FaultResponse) -> None:
     await p.sse_head()
     block = event(chunk(p.model, {"content": " token"})) * 200
     while True:
@@ -216,7 +214,7 @@ async def sse_endless(p: Play) -> None:
 
 
 @fault("sse_flood", "n=50 000 small events as fast as possible, then a correct end")
-async def sse_flood(p: Play) -> None:
+async def sse_flood(p: FaultResponse) -> None:
     await p.sse_head()
     block = event(chunk(p.model, {"content": " x"})) * 100
     for _ in range(int(p.number("n", 50000)) // 100):
@@ -226,45 +224,16 @@ async def sse_flood(p: Play) -> None:
 
 
 @fault("sse_comments_only", "keep-alive comments every delay=0.2 s and never an event")
-async def sse_comments_only(p: Play) -> None:
+async def sse_comments_only(p: FaultResponse) -> None:
     await p.sse_head()
     while True:
         await p.chunk(b": PROCESSING\n\n", p.number("delay", 0.2))
 
 
 @fault("sse_pings_then_ok", "n=10 comments, delay=0.2 s apart, then a correct stream")
-async def sse_pings_then_ok(p: Play) -> None:
+async def sse_pings_then_ok(p: FaultResponse) -> None:
     await p.sse_head()
     for _ in range(int(p.number("n", 10))):
         await p.chunk(b": PROCESSING\n\n", p.number("delay", 0.2))
     await p.sse(*p.events())
     await p.end()
-
-
-@fault("anthropic_error_mid", "Anthropic dialect: error event after four events")
-async def anthropic_error_mid(p: Play) -> None:
-    failed = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
-    await anthropic(p, 4, (failed,))
-
-
-@fault("anthropic_cut", "Anthropic dialect: clean end without message_delta and message_stop")
-async def anthropic_cut(p: Play) -> None:
-    await anthropic(p, 5)
-
-
-@fault("responses_failed_mid", "Responses dialect: response.failed after five events")
-async def responses_failed_mid(p: Play) -> None:
-    boom = {"code": "server_error", "message": "boom"}
-    failed = {"status": "failed", "error": boom}
-    await responses(p, 5, (lambda base: {"type": "response.failed", "response": base | failed},))
-
-
-@fault("responses_error_mid", "Responses dialect: an 'error' event after five events")
-async def responses_error_mid(p: Play) -> None:
-    told = error("overloaded", code="server_is_overloaded")["error"]
-    await responses(p, 5, (lambda _: {**told, "type": "error"},))
-
-
-@fault("responses_cut", "Responses dialect: clean end without a terminal event")
-async def responses_cut(p: Play) -> None:
-    await responses(p, 6)

@@ -1,4 +1,4 @@
-"""From a provider's base URL to the one URL that is called, and the addresses that never are."""
+"""From a provider's base URL to the URL that is called; addresses that are never called."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
-from moongate.gateway.config.shapes import Place
-from moongate.net.dial import is_refused
+from moongate.gateway.config.places import ConfigPlace
+from moongate.net.dial import is_blocked
 
 _VERSION: Final = re.compile(r"v\d+[a-z0-9]*")
 _LEAF: Final = "/chat/completions"
@@ -28,17 +28,17 @@ class Endpoint:
 
     @property
     def origin(self) -> str:
-        shown = f"[{self.host}]" if ":" in self.host else self.host
+        host = f"[{self.host}]" if ":" in self.host else self.host
         usual = {"http": 80, "https": 443}[self.scheme]
-        return f"{self.scheme}://{shown}" + ("" if self.port == usual else f":{self.port}")
+        return f"{self.scheme}://{host}" + ("" if self.port == usual else f":{self.port}")
 
     @property
     def url(self) -> str:
         return self.origin + self.path
 
 
-def resolve_endpoint(base: str, at: Place) -> Endpoint:
-    """`https://x`, `https://x/v1` and `https://x/v1/chat/completions` all mean the last one."""
+def resolve_endpoint(base: str, at: ConfigPlace) -> Endpoint:
+    """`https://x`, `https://x/v1` and `https://x/v1/chat/completions` all stand for the last one."""
     if re.search(r"[\x00-\x20\x7f-\U0010ffff\\]", base):
         raise at.error("a URL has no blanks, backslashes or characters outside ASCII")
     try:
@@ -67,12 +67,12 @@ def resolve_endpoint(base: str, at: Place) -> Endpoint:
 
 
 def forbidden_address(host: str) -> bool:
-    """Link-local and metadata addresses, in any spelling. (What a name means is looked at when it is dialled.)"""
+    """Link-local and metadata addresses in any notation. (What a name resolves to is checked when it is dialled.)"""
     host = host.rstrip(".").lower()
     if host in _METADATA_NAMES:
         return True
     try:
-        spelled = str(ipaddress.IPv4Address(socket.inet_aton(host)))  # 0xa9fea9fe, 2852039166, 169.254.43518
+        normalised = str(ipaddress.IPv4Address(socket.inet_aton(host)))  # 0xa9fea9fe, 2852039166, 169.254.43518
     except OSError:
-        spelled = host
-    return is_refused(spelled)
+        normalised = host
+    return is_blocked(normalised)

@@ -1,63 +1,67 @@
-"""A file → the configuration of a running gateway, checked as far as it can be checked without the network."""
+"""Reads the configuration file and checks it as far as possible without the network."""
 
 from __future__ import annotations
 
 import ipaddress
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from moongate.errors import ConfigError
-from moongate.gateway.config.endpoint import Endpoint, resolve_endpoint
-from moongate.gateway.config.jsonc import Document, parse
+from moongate.gateway.config.jsonc import ConfigDocument, parse
+from moongate.gateway.config.places import ConfigPlace, ErrorCollector, json_type
 from moongate.gateway.config.secrets import named_secrets, resolve_secret
-from moongate.gateway.config.settings import SCHEMA_KEY, ClientKey, Model, Provider, ProviderKey, Settings
-from moongate.gateway.config.shapes import Place, Table, kind_of, settings_of
-from moongate.gateway.config.steps import Step, chains_of
-from moongate.gateway.redaction import Redactor
+from moongate.gateway.config.settings import SCHEMA_KEY, ClientKey, Provider, Settings
+from moongate.gateway.config.sources import Source, Surroundings, require_unique, source_of
+from moongate.gateway.config.table import Table, settings_of
+from moongate.gateway.http.redaction import Redactor
 from moongate.gateway.transformers import Transformers
 
 MAX_FILE: Final = 4 << 20
-_OF_A_PROVIDER: Final = frozenset({"api_base_url", "api_key", "models"})
-_BESIDE_PROVIDERS: Final = frozenset(each.name for each in settings_of(Settings))
+MIN_KEY_CHARS: Final = 16  # of a client key, where other machines can try
+MIN_ADMIN_KEY_CHARS: Final = 32  # of the admin key, where other machines can try
+_PROVIDER_KEYS: Final = frozenset({"api_base_url", "api_key", "models"})
+_TOP_LEVEL_KEYS: Final = frozenset(each.name for each in settings_of(Settings))
 _LONG_FORM: Final = 'write {"providers": [{…}], …}, and put it beside "providers"'
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A provider, with its secrets and its URL resolved."""
-
-    name: str
-    endpoint: Endpoint
-    keys: tuple[ProviderKey, ...]
-    models: tuple[Model, ...]
-    chains: Mapping[str, tuple[Step, ...]]  # by the model's name
-    headers: Mapping[str, str]
-    settings: Provider
-
-
-@dataclass(frozen=True, slots=True)
 class Config:
-    """Everything that the file says."""
+    """The whole configuration, checked, with secrets resolved."""
 
     settings: Settings
     sources: tuple[Source, ...]
-    client_keys: tuple[ClientKey, ...] | None  # None: clients need no key; (): one is made at first start
+    client_keys: tuple[ClientKey, ...] | None  # None: clients need no key; (): a key is created at first start
     transformers: Transformers
     file: Path | None = None
 
     @property
     def secrets(self) -> frozenset[str]:
-        """Every value that must never be shown."""
+        """Every value that must never appear in a log or an answer."""
         own = {key.key for source in self.sources for key in source.keys}
         own.update(value for source in self.sources for value in source.headers.values() if len(value) >= 16)
+        if "://" in self.settings.store.place:
+            own.add(self.settings.store.place)
+        if self.settings.admin is not None and self.settings.admin.key:
+            own.add(self.settings.admin.key)
         return frozenset(own | {key.key for key in self.client_keys or ()})
 
 
-def read_config(path: Path, environment: Mapping[str, str] = os.environ) -> Config:
-    """The configuration in a file. Raises ConfigError."""
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """`provider_keys`: read them, though not every command needs them. `validate` finds further errors."""
+
+    provider_keys: bool = True
+    validate: Callable[[Config], object] | None = None
+
+
+READ_ALL: Final = ReadOptions()
+
+
+def read_config(path: Path, environment: Mapping[str, str] = os.environ, options: ReadOptions = READ_ALL) -> Config:
+    """The configuration in a file. Raises ConfigError, or ConfigErrors with all that is wrong."""
     try:
         with path.open("rb") as file:
             data = file.read(MAX_FILE + 1)
@@ -70,7 +74,7 @@ def read_config(path: Path, environment: Mapping[str, str] = os.environ) -> Conf
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise ConfigError("not UTF-8", path=f"{path}:{line}") from None
-    return parse_config(text, str(path), path.resolve().parent, environment, file=path)
+    return parse_config(text, str(path), path.resolve().parent, environment, file=path, options=options)
 
 
 def parse_config(
@@ -80,30 +84,56 @@ def parse_config(
     environment: Mapping[str, str],
     *,
     file: Path | None = None,
+    options: ReadOptions = READ_ALL,
 ) -> Config:
-    """The same for a text; relative paths in it start at `folder`."""
+    """The same for a text. Relative paths in it are relative to `folder`."""
     document = parse(text, name)
-    try:
-        return _checked(document, folder, environment, file)
-    except ConfigError as error:
-        # Code that the configuration names may raise with anything in its words.
-        clean = Redactor(named_secrets(document.value, environment, folder)).clean
-        raise ConfigError(clean(error.message), path=clean(error.path)) from None
+    errors = ErrorCollector()
+    with errors.collect():
+        return _checked(document, Surroundings(folder, environment, options.provider_keys), file, options.validate)
+    # Custom transformers may raise errors with any text.
+    redact = Redactor(named_secrets(document.value, environment, folder)).redact
+    errors.errors = [ConfigError(redact(each.message), path=redact(each.path)) for each in errors.errors]
+    errors.raise_collected()
+    raise AssertionError("unreachable")
 
 
-def _checked(document: Document, folder: Path, environment: Mapping[str, str], file: Path | None) -> Config:
-    settings = _settings(document)
-    transformers = Transformers.load(settings.transformers, folder)
-    _unique((provider.name, provider.at, "provider") for provider in settings.providers)
-    sources = tuple(_source(each, transformers, environment, folder) for each in settings.providers)
-    keys = _client_keys(settings, environment, folder)
+def _checked(
+    document: ConfigDocument, around: Surroundings, file: Path | None, validate: Callable[[Config], object] | None
+) -> Config:
+    """Each step that does not depend on a failed one is done, so that all errors are found."""
+    errors = ErrorCollector()
+    settings = None
+    with errors.collect():
+        settings = _settings(document)
+    if settings is None:
+        for each in _readable_providers(document):
+            source_of(each, Transformers({}, {}), around, errors)
+        errors.raise_collected()
+        raise AssertionError("unreachable")
+    transformers = Transformers.load(settings.transformers, around.folder)
+    with errors.collect():
+        require_unique((provider.name, provider.at, "provider") for provider in settings.providers)
+    sources = tuple(source_of(each, transformers, around, errors) for each in settings.providers)
+    keys: tuple[ClientKey, ...] | None = ()
+    with errors.collect():
+        keys = _client_keys(settings, around)
+    with errors.collect():
+        settings = _with_store(settings, around)
+    with errors.collect():
+        settings = _with_admin(settings, around)
     config = Config(settings, sources, keys, transformers, file)
-    check_exposure(config, settings.host)
+    with errors.collect():
+        check_exposure(config, settings.host)
+    if validate is not None:
+        with errors.collect():
+            validate(config)
+    errors.raise_collected()
     return config
 
 
 def check_exposure(config: Config, host: str) -> None:
-    """Nobody but this machine may come in without a key."""
+    """Refuse to serve other machines without client keys, or with keys that can be guessed."""
     if is_loopback(host):
         return
     assert config.settings.at is not None
@@ -112,6 +142,10 @@ def check_exposure(config: Config, host: str) -> None:
         raise at.error(f'"none" is only allowed on a loopback address, not on {host}')
     if not config.client_keys:
         raise at.error(f"listening on {host} needs 'api_keys': every machine that reaches it could use your providers")
+    for key in config.client_keys:
+        if len(key.key) < MIN_KEY_CHARS:
+            place = key.at or at
+            raise place.error(f"a key of fewer than {MIN_KEY_CHARS} characters can be guessed: not allowed on {host}")
 
 
 def is_loopback(host: str) -> bool:
@@ -123,78 +157,69 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _settings(document: Document) -> Settings:
-    """One provider, a list of them, or the whole object."""
-    value, at = document.value, Place(document)
+def _settings(document: ConfigDocument) -> Settings:
+    """The file may be one provider, a list of providers, or the whole object."""
+    value, at = document.value, ConfigPlace(document)
     if isinstance(value, list):
         providers = Settings.__dataclass_fields__["providers"].metadata["shape"].read(value, at)
         return Settings(providers=providers, at=at)
     if not isinstance(value, dict):
         raise at.error(
-            f"expected a provider, a list of providers or an object with 'providers', found {kind_of(value)}"
+            f"expected a provider, a list of providers or an object with 'providers', found {json_type(value)}"
         )
     value = {key: each for key, each in value.items() if key != SCHEMA_KEY}
-    if "providers" not in value and not _OF_A_PROVIDER.isdisjoint(value):
-        if misplaced := next((key for key in value if key in _BESIDE_PROVIDERS), None):
+    if "providers" not in value and not _PROVIDER_KEYS.isdisjoint(value):
+        if misplaced := next((key for key in value if key in _TOP_LEVEL_KEYS), None):
             raise at.child(misplaced).error(f"{misplaced!r} is no setting of a provider: {_LONG_FORM}")
         return Settings(providers=(Table(Provider).read(value, at),), at=at)
-    settings: Settings = Table(Settings).read(value, at)
-    return settings
+    return Table(Settings).read(value, at)
 
 
-def _source(provider: Provider, transformers: Transformers, environment: Mapping[str, str], folder: Path) -> Source:
-    assert provider.at is not None
-    _unique((model.name, model.at, "model") for model in provider.models)
-    endpoint = resolve_endpoint(provider.api_base_url, provider.at.child("api_base_url"))
-    keys = tuple(replace(each, key=_secret(each, environment, folder)) for each in provider.api_key)
-    _unique((key.key, key.at, "") for key in keys)
-    chains = chains_of(provider, transformers)
-    headers_at = provider.at.child("headers")
-    headers = {
-        name.lower(): _header(name, value, headers_at.child(name), environment)
-        for name, value in provider.headers.items()
-    }
-    for model in provider.models:
-        transformers.chain(chains[model.name], model.name, provider.api_base_url)  # raises what the options say
-    ca_file = provider.ca_file and str(folder / Path(provider.ca_file).expanduser())
-    if ca_file and not os.access(ca_file, os.R_OK):
-        raise provider.at.child("ca_file").error(f"cannot be read: {provider.ca_file}")
-    settings = replace(provider, ca_file=ca_file)
-    return Source(provider.name, endpoint, keys, provider.models, chains, headers, settings)
+def _with_store(settings: Settings, around: Surroundings) -> Settings:
+    """The place of the store may stand in a variable or a file, because a URL has a password in it."""
+    store = settings.store
+    if not store.place.startswith(("$", "file:")):
+        return settings
+    assert store.at is not None
+    place = resolve_secret(store.place, store.at, around.environment, around.folder)
+    return replace(settings, store=replace(store, place=place))
 
 
-def _header(name: str, value: str, at: Place, environment: Mapping[str, str]) -> str:
-    if not name.isascii() or not name.replace("-", "").replace("_", "").isalnum():
-        raise at.error(f"{name!r} is not the name of a header")
-    if name.lower() in ("host", "content-length", "transfer-encoding", "connection", "content-type"):
-        raise at.error(f"{name!r} is set by the gateway itself")
-    if value.startswith("$"):
-        return resolve_secret(value, at, environment, Path())
-    if not value.isascii() or not value.isprintable():
-        raise at.error("a header's value is made of printable ASCII characters")
-    return value
+def _with_admin(settings: Settings, around: Surroundings) -> Settings:
+    """The key of operators, which must be long where other machines can try keys."""
+    admin = settings.admin
+    if admin is None or admin.at is None:
+        return settings
+    key = resolve_secret(admin.key, admin.at.child("key"), around.environment, around.folder) if admin.key else ""
+    if not is_loopback(admin.host) and len(key) < MIN_ADMIN_KEY_CHARS:
+        raise admin.at.child("key").error(
+            f"listening on {admin.host} needs a key of at least {MIN_ADMIN_KEY_CHARS} characters: "
+            "whoever has it can make client keys"
+        )
+    return replace(settings, admin=replace(admin, key=key))
 
 
-def _client_keys(settings: Settings, environment: Mapping[str, str], folder: Path) -> tuple[ClientKey, ...] | None:
+def _readable_providers(document: ConfigDocument) -> list[Provider]:
+    """The providers without errors in a document that has some elsewhere. Custom transformers are not known there."""
+    listed = document.value.get("providers") if isinstance(document.value, dict) else document.value
+    if not isinstance(listed, list) or (isinstance(document.value, dict) and document.value.get("transformers")):
+        return []
+    at = ConfigPlace(document)
+    at = at.child("providers") if isinstance(document.value, dict) else at
+    errors = ErrorCollector()
+    found = []
+    for index, each in enumerate(listed):
+        with errors.collect():
+            found.append(Table(Provider).read(each, at.child(index)))
+    return found
+
+
+def _client_keys(settings: Settings, around: Surroundings) -> tuple[ClientKey, ...] | None:
     if [each.key for each in settings.api_keys] == ["none"]:
         return None
     for each in settings.api_keys:
         if each.key == "none" and each.at is not None:
             raise each.at.error('"none" stands alone: "api_keys": "none"')
-    keys = tuple(replace(each, key=_secret(each, environment, folder)) for each in settings.api_keys)
-    _unique((key.key, key.at, "") for key in keys)
+    keys = tuple(replace(each, key=around.secret(each)) for each in settings.api_keys)
+    require_unique((key.key, key.at, "") for key in keys)
     return keys
-
-
-def _secret(entry: ClientKey | ProviderKey, environment: Mapping[str, str], folder: Path) -> str:
-    assert entry.at is not None
-    return resolve_secret(entry.key, entry.at, environment, folder)
-
-
-def _unique(names: Iterable[tuple[str, Place | None, Any]]) -> None:
-    """`kind` "" stands for a secret, which is not shown."""
-    seen: set[str] = set()
-    for name, at, kind in names:
-        if name in seen and at is not None:
-            raise at.error(f"a second {kind} named {name!r}" if kind else "the same key twice")
-        seen.add(name)

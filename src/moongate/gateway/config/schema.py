@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import Field
 from typing import Any, Final
 
 from moongate.gateway.config.settings import SCHEMA_KEY, TABLES, Provider, Settings
-from moongate.gateway.config.shapes import REQUIRED, ListOf, Table, settings_of
+from moongate.gateway.config.shapes import ListOf
+from moongate.gateway.config.table import REQUIRED, Table, settings_of
 from moongate.payload import JsonObject, dumps
 
 _HEADER: Final = ("| setting | what it may be | default | what it is for |", "|---|---|---|---|")
@@ -19,17 +21,17 @@ def schema() -> JsonObject:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "moongate configuration",
-        "anyOf": [whole, one, ListOf(Table(Provider), least=1).schema()],
+        "anyOf": [whole, one, ListOf(Table(Provider), min_items=1).schema()],
     }
 
 
 def json_schema() -> str:
-    """The file that is shipped."""
+    """The schema as the text of the file that is shipped."""
     return indented(schema()) + "\n"
 
 
-def indented(value: Any, depth: int = 0) -> str:
-    """JSON for people: two blanks per level, short lists on one line."""
+def indented(value: object, depth: int = 0) -> str:
+    """Readable JSON: two spaces per level, short lists on one line."""
     pad, end = "  " * (depth + 1), "  " * depth
     if isinstance(value, dict) and value:
         rows = [f"{pad}{dumps(key).decode()}: {indented(each, depth + 1)}" for key, each in value.items()]
@@ -43,13 +45,13 @@ def tables() -> str:
     """The reference part of docs/configuration.md."""
     parts = []
     for row in TABLES:
-        about = (row.__doc__ or "").strip()
+        summary = (row.__doc__ or "").strip()
         rows = [_row(each) for each in settings_of(row)]
-        parts.append("\n".join([f"### {row.__name__}\n", about, "", *_HEADER, *rows]))
+        parts.append("\n".join([f"### {row.__name__}\n", summary, "", *_HEADER, *rows]))
     return "\n\n".join(parts) + "\n"
 
 
-def _row(each: Any) -> str:
+def _row(each: Field[Any]) -> str:
     default = each.metadata["default"]
     if default is REQUIRED:
         shown = "**required**"
@@ -57,5 +59,5 @@ def _row(each: Any) -> str:
         shown = f"`{dumps(default).decode()}`" if default != "" else "–"
     else:
         shown = "–"
-    words = each.metadata["shape"].words().replace("|", "\\|")
-    return f"| `{each.name}` | {words} | {shown} | {each.metadata['about']} |"
+    description = each.metadata["shape"].describe().replace("|", "\\|")
+    return f"| `{each.name}` | {description} | {shown} | {each.metadata['description']} |"

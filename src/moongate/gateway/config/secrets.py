@@ -1,25 +1,28 @@
-"""Where a secret comes from: the text itself, `$VAR`, `${VAR}` or `file:PATH`."""
+"""Secrets in the configuration: the text itself, `$VAR`, `${VAR}` or `file:PATH`."""
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from moongate.gateway.config.shapes import Place, nearest
+from moongate.gateway.config.places import ConfigPlace, suggest
 
+MAX_FILE_SIZE: Final = 64 << 10  # bytes of a key file
 _VARIABLE: Final = re.compile(r"\$(?:\{([^}]*)\}|(\w+))")
 _SECRET_FIELDS: Final = frozenset({"api_key", "api_keys", "key", "headers"})
-_WIRE: Final = re.compile(r"[\x21-\x7e]+")
+_VISIBLE_ASCII: Final = re.compile(r"[\x21-\x7e]+")
 
 
-def resolve_secret(given: str, at: Place, environment: Mapping[str, str], folder: Path) -> str:
-    """The secret that `given` stands for. An error names the variable or the file, never a value."""
+def resolve_secret(given: str, at: ConfigPlace, environment: Mapping[str, str], folder: Path) -> str:
+    """The secret that `given` stands for. Errors name the variable or the file, never a value."""
     found = given
     if given.startswith("file:"):
-        found = _from_file(given.removeprefix("file:"), at, folder)
+        found = _read_file(given.removeprefix("file:"), at, folder)
     elif match := _VARIABLE.fullmatch(given):
         name = match[1] or match[2] or ""
         found = (environment.get(name) or "").strip()
@@ -27,42 +30,56 @@ def resolve_secret(given: str, at: Place, environment: Mapping[str, str], folder
             raise at.error(f"the environment variable {name!r} is set, but empty")
         if not found:
             others = [each for each in environment if each.upper() == name.upper()]
-            raise at.error(f"the environment variable {name!r} is not set{nearest(name, others)}")
-    if not _WIRE.fullmatch(found):
+            raise at.error(f"the environment variable {name!r} is not set{suggest(name, others)}")
+    if not _VISIBLE_ASCII.fullmatch(found):
         raise at.error("a key must be made of visible ASCII characters, without blanks")
     return found
 
 
-def _from_file(name: str, at: Place, folder: Path) -> str:
-    path = folder / Path(name).expanduser()
+def _read_file(name: str, at: ConfigPlace, folder: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        return _file_text(name, folder)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        reason = "it is not text" if isinstance(error, UnicodeDecodeError) else reason
         raise at.error(f"the key file {name!r} cannot be read: {reason}") from None
 
 
-def named_secrets(value: Any, environment: Mapping[str, str], folder: Path) -> set[str]:
-    """Every secret that a document names, whether the rest of it is right or wrong."""
+def _file_text(name: str, folder: Path) -> str:
+    """A regular file's text: a pipe or a device could block the start, or never end. Raises OSError, ValueError."""
+    descriptor = os.open(folder / Path(name).expanduser(), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise ValueError("it is not a regular file")
+        data = os.read(descriptor, MAX_FILE_SIZE + 1)
+    finally:
+        os.close(descriptor)
+    if len(data) > MAX_FILE_SIZE:
+        raise ValueError(f"it is larger than {MAX_FILE_SIZE >> 10} KiB")
+    return data.decode("utf-8").strip()
+
+
+def named_secrets(value: object, environment: Mapping[str, str], folder: Path) -> set[str]:
+    """Every secret in a document, also if the document has errors elsewhere: error messages are redacted with them."""
     found = set()
-    for given in _given(value, secret=False):
+    for given in _secret_texts(value, secret=False):
         if match := _VARIABLE.fullmatch(given):
             found.add(environment.get(match[1] or match[2] or "", "").strip())
         elif given.startswith("file:"):
             with suppress(OSError, ValueError):
-                found.add((folder / Path(given.removeprefix("file:")).expanduser()).read_text(encoding="utf-8").strip())
+                found.add(_file_text(given.removeprefix("file:"), folder))
         else:
             found.add(given)
     return found
 
 
-def _given(value: Any, *, secret: bool) -> Iterator[str]:
+def _secret_texts(value: object, *, secret: bool) -> Iterator[str]:
     if isinstance(value, str) and secret:
         yield value
     elif isinstance(value, list):
         for each in value:
-            yield from _given(each, secret=secret)
+            yield from _secret_texts(each, secret=secret)
     elif isinstance(value, dict):
         for name, each in value.items():
-            # A key with a name and limits of its own is an object.
-            yield from _given(each, secret=name in _SECRET_FIELDS or (secret and "key" not in value))
+            # A key with a name and limits is an object, of which only "key" is a secret.
+            yield from _secret_texts(each, secret=name in _SECRET_FIELDS or (secret and "key" not in value))

@@ -1,19 +1,18 @@
-"""The forms of `transformer.use`, read into one: a chain is a tuple of steps.
+"""All forms of `transformer.use`, normalised: a chain is a tuple of steps.
 
     "Kimi"      ["Kimi", {…}]      {"Kimi": {…}}      a list of these      {"use": …, "some-model": {"use": …}}
 
-A model's own `use` adds to its provider's; a step that the provider has too takes the place of the provider's.
+A model's own `use` is added to its provider's; a step that both have is taken from the model.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from moongate.errors import ConfigError
+from moongate.gateway.config.places import ConfigPlace, json_type, suggest
 from moongate.gateway.config.settings import Provider
-from moongate.gateway.config.shapes import Place, kind_of, nearest
 from moongate.payload import JsonObject
 
 _FORMS = 'expected "Name", ["Name", {options}] or {"Name": {options}}'
@@ -21,11 +20,11 @@ _FORMS = 'expected "Name", ["Name", {options}] or {"Name": {options}}'
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One transformer of a chain, not built yet."""
+    """One transformer of a chain, before it is built."""
 
     name: str
     options: JsonObject = field(default_factory=dict)
-    at: Place | None = field(default=None, compare=False, repr=False)  # of the options, for their errors
+    at: ConfigPlace | None = field(default=None, compare=False, repr=False)  # where the options are
 
 
 def chains_of(provider: Provider, known: Collection[str]) -> dict[str, tuple[Step, ...]]:
@@ -39,7 +38,7 @@ def chains_of(provider: Provider, known: Collection[str]) -> dict[str, tuple[Ste
         if key == "use":
             shared = read_use(value, at.child("use"), known)
         elif key not in models:
-            message = f"neither 'use' nor a model of this provider: {key!r}{nearest(key, ['use', *models])}"
+            message = f"neither 'use' nor a model of this provider: {key!r}{suggest(key, ['use', *models])}"
             raise at.child(key).error(message)
         else:
             own[key] = _model_use(value, at.child(key), known)
@@ -49,16 +48,16 @@ def chains_of(provider: Provider, known: Collection[str]) -> dict[str, tuple[Ste
     }
 
 
-def read_use(value: Any, at: Place, known: Collection[str]) -> tuple[Step, ...]:
-    """All forms of `use`."""
+def read_use(value: object, at: ConfigPlace, known: Collection[str]) -> tuple[Step, ...]:
+    """Read any form of `use`."""
     if isinstance(value, str):
         return (_named(value, {}, at, at, known),)
     if isinstance(value, dict):
         return _from_object(value, at, known)
     if not isinstance(value, list):
-        raise at.error(f"{_FORMS}, found {kind_of(value)}")
+        raise at.error(f"{_FORMS}, found {json_type(value)}")
     steps: list[Step] = []
-    bare = False  # the step before is a name without options
+    bare = False  # the previous step is a name without options
     for index, entry in enumerate(value):
         here = at.child(index)
         if bare and isinstance(entry, dict) and not _is_step(entry, known):
@@ -70,37 +69,37 @@ def read_use(value: Any, at: Place, known: Collection[str]) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _model_use(value: Any, at: Place, known: Collection[str]) -> tuple[Step, ...]:
+def _model_use(value: object, at: ConfigPlace, known: Collection[str]) -> tuple[Step, ...]:
     if not isinstance(value, dict) or "use" not in value:
         raise at.error('expected an object with its own "use"')
     for key in value:
         if key != "use":
-            raise at.child(key).error(f"unknown setting {key!r}{nearest(key, ['use'])}")
+            raise at.child(key).error(f"unknown setting {key!r}{suggest(key, ['use'])}")
     return read_use(value["use"], at.child("use"), known)
 
 
-def _entry(entry: Any, at: Place, known: Collection[str]) -> tuple[Step, ...]:
+def _entry(entry: object, at: ConfigPlace, known: Collection[str]) -> tuple[Step, ...]:
     if isinstance(entry, str):
         return (_named(entry, {}, at, at, known),)
     if isinstance(entry, dict):
         return _from_object(entry, at, known)
     if not isinstance(entry, list) or not 1 <= len(entry) <= 2 or not isinstance(entry[0], str):
-        raise at.error(f"{_FORMS}, found {kind_of(entry)}")
+        raise at.error(f"{_FORMS}, found {json_type(entry)}")
     options = entry[1] if len(entry) == 2 else {}
     return (_named(entry[0], options, at.child(0), at.child(1), known),)
 
 
-def _from_object(entry: JsonObject, at: Place, known: Collection[str]) -> tuple[Step, ...]:
+def _from_object(entry: JsonObject, at: ConfigPlace, known: Collection[str]) -> tuple[Step, ...]:
     if not entry:
         raise at.error(f"{_FORMS}, found an empty object")
     return tuple(_named(name, options, at.child(name), at.child(name), known) for name, options in entry.items())
 
 
-def _named(name: str, options: Any, at: Place, options_at: Place, known: Collection[str]) -> Step:
+def _named(name: str, options: object, at: ConfigPlace, options_at: ConfigPlace, known: Collection[str]) -> Step:
     if name not in known:
-        raise at.error(f"unknown transformer {name!r}{nearest(name, known)}")
+        raise at.error(f"unknown transformer {name!r}{suggest(name, known)}")
     if not isinstance(options, dict):
-        raise options_at.error(f"expected an object with options, found {kind_of(options)}")
+        raise options_at.error(f"expected an object with options, found {json_type(options)}")
     return Step(name, options, options_at)
 
 
@@ -114,7 +113,7 @@ def _overlay(shared: tuple[Step, ...], own: tuple[Step, ...]) -> tuple[Step, ...
     return (*kept, *(step for step in own if step.name not in {each.name for each in shared}))
 
 
-def _with_options(steps: tuple[Step, ...], options: JsonObject, at: Place | None) -> tuple[Step, ...]:
+def _with_options(steps: tuple[Step, ...], options: JsonObject, at: ConfigPlace | None) -> tuple[Step, ...]:
     if not options:
         return steps
     assert at is not None
@@ -126,6 +125,6 @@ def _with_options(steps: tuple[Step, ...], options: JsonObject, at: Place | None
 
 
 def option_error(step: Step, error: ConfigError) -> ConfigError:
-    """The transformer's own complaint about its options, with file and line."""
+    """An error of a transformer about its options, with file and line."""
     assert step.at is not None
     return step.at.document.error(error.path or step.at.path, error.message)

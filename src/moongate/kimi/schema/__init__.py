@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from moongate.kimi.schema.normalise import normalise_schema
+from moongate.kimi.schema.keywords import Level
+from moongate.kimi.schema.normalise import NormalisedSchema, normalise_schema, normalised
+from moongate.kimi.schema.step_budget import StepBudget
 from moongate.kimi.schema.validate import refusal, validate_schema
 
-__all__ = ["normalise_schema", "refusal", "validate_schema"]
+__all__ = ["Level", "NormalisedSchema", "StepBudget", "normalise_schema", "normalised", "refusal", "validate_schema"]

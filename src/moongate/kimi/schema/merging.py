@@ -1,119 +1,47 @@
-"""Schemas that hold together (`allOf`, words beside a `$ref`) and schemas of which one holds (at the root).
+"""Schemas that hold together (`allOf`, keywords beside a `$ref`) and schemas of which one holds (at the root).
 
-Everything here works on schemas as they came, one level deep: what meets on the next level is left there as an
-`allOf` or `anyOf` of the two, for whoever goes there. So the work is linear, and nothing recurses.
+Everything here works one level deep: what meets on the next level is left there as an `allOf` or `anyOf` of the two,
+for whoever comes there. Nothing recurses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
-from moongate.kimi.schema.words import LOWER_BOUNDS, STRUCTURE, TYPES, UPPER_BOUNDS, WORDS, is_bound
+from moongate.kimi.schema.keywords import LOWER_BOUNDS, UPPER_BOUNDS, is_number
+from moongate.kimi.schema.values import types_of, without
 from moongate.payload import JsonObject, dumps
-
-MAX_CROSSED_UNIONS: Final = 4  # `anyOf`s that hold together are multiplied out, within reason:
-MAX_CROSSED_BRANCHES: Final = 16  # past this, the later ones are left out, which only takes in more
-
-
-def plain(schema: JsonObject) -> JsonObject:
-    """The words of `schema` that the flavour has, other spellings of them included (`const`, `oneOf`, tuples).
-
-    References and `allOf` are not among them. Values may still be wrong.
-    """
-    words = {word: value for word, value in schema.items() if word in WORDS}
-    if "enum" in words and not (isinstance(words["enum"], list) and words["enum"]):
-        del words["enum"]
-    if "prefixItems" in schema or isinstance(words.get("items"), list):
-        _untuple(schema, words)
-    if STRUCTURE.isdisjoint(schema):
-        return words
-    if "const" in schema:
-        words["enum"] = [schema["const"]]
-    if isinstance(schema.get("patternProperties"), dict):
-        _take_in_patterns(schema["patternProperties"], words)
-    unions = [schema[word] for word in ("anyOf", "oneOf") if isinstance(schema.get(word), list) and schema[word]]
-    if unions:
-        words["anyOf"] = crossed(unions)
-    return words
-
-
-def _untuple(schema: JsonObject, words: JsonObject) -> None:
-    items, branches = schema.get("items"), []
-    for listed in (schema.get("prefixItems"), items):
-        if isinstance(listed, list):
-            branches += listed
-    rest = schema.get("additionalItems") if isinstance(items, list) else items
-    if isinstance(rest, dict) and rest:
-        branches.append(rest)
-    words.pop("items", None)
-    if branches:
-        words["items"] = {"anyOf": branches}
-
-
-def _take_in_patterns(patterns: JsonObject, words: JsonObject) -> None:
-    """Without its patterns a closed object would refuse the names that they let in."""
-    others = words.get("additionalProperties", True)
-    if others is False:
-        branches = list(patterns.values())
-    elif isinstance(others, dict) and others:
-        branches = [others, *patterns.values()]
-    else:
-        return
-    if len(branches) == 1:
-        words["additionalProperties"] = branches[0]
-    elif branches:
-        words["additionalProperties"] = {"anyOf": branches}
-
-
-def crossed(unions: Sequence[list[Any]]) -> list[Any]:
-    """One union for several that hold together."""
-    product = unions[0]
-    for union in unions[1:MAX_CROSSED_UNIONS]:
-        if len(product) * len(union) <= MAX_CROSSED_BRANCHES:
-            product = [{"allOf": [left, right]} for left in product for right in union]
-    return product
 
 
 def together(parts: Sequence[JsonObject]) -> JsonObject:
-    """What holds if all `parts` hold. Each is `plain`; on annotations the earlier one has the say."""
+    """What holds if all `parts` hold, `anyOf` excepted. Of annotations the first one counts."""
     if len(parts) == 1:
         return parts[0]
     values: dict[str, list[Any]] = {}
     for part in parts:
-        for word, value in part.items():
-            values.setdefault(word, []).append(value)
-    return {word: _joined(word, found) if len(found) > 1 else found[0] for word, found in values.items()}
+        for keyword, value in part.items():
+            values.setdefault(keyword, []).append(value)
+    return {keyword: _joined(keyword, found) if len(found) > 1 else found[0] for keyword, found in values.items()}
 
 
-def _joined(word: str, found: list[Any]) -> Any:
-    if word == "type":
+def _joined(keyword: str, found: list[Any]) -> Any:
+    if keyword == "type":
         return common_types(found)
-    if word == "properties":
+    if keyword == "properties":
         return _joined_properties(found)
-    if word == "required":
+    if keyword == "required":
         return [name for names in found if isinstance(names, list) for name in names]
-    if word == "enum":
+    if keyword == "enum":
         return _common_values(found)
-    if word == "anyOf":
-        return crossed(found)
-    if word == "items":
+    if keyword == "items":
         return {"allOf": found}
-    if word == "additionalProperties":
+    if keyword == "additionalProperties":
         return False if any(value is False for value in found) else {"allOf": found}
-    if word in LOWER_BOUNDS or word in UPPER_BOUNDS:
-        bounds = [value for value in found if is_bound(word, value)]
-        return (max if word in LOWER_BOUNDS else min)(bounds, default=None)
+    if keyword in LOWER_BOUNDS or keyword in UPPER_BOUNDS:
+        bounds = [value for value in found if is_number(value)]
+        return (max if keyword in LOWER_BOUNDS else min)(bounds, default=None)
     return found[0]
-
-
-def types_of(value: Any) -> list[str]:
-    """The types that a `type` names, each once, in any case; none if it names none that there is."""
-    if value.__class__ is str and value in TYPES:
-        return [value]
-    named = value if isinstance(value, list) else [value]
-    lowered = [name.lower() for name in named if isinstance(name, str)]
-    return [name for name in dict.fromkeys(lowered) if name in TYPES]
 
 
 def common_types(found: Sequence[Any]) -> list[str]:
@@ -145,14 +73,14 @@ def _joined_properties(found: list[Any]) -> JsonObject:
     return {name: schemas[0] if len(schemas) == 1 else {"allOf": schemas} for name, schemas in gathered.items()}
 
 
-def _common_values(lists: list[list[Any]]) -> list[Any]:
+def _common_values(lists: list[Any]) -> Any:
+    """The values that all of these enums have; where they contradict each other, the first one stands."""
     common = lists[0]
     for values in lists[1:]:
+        if not isinstance(common, list) or not isinstance(values, list):
+            continue
         known = {_identity(value) for value in values}
-        kept = [value for value in common if _identity(value) in known]
-        if not kept:  # a contradiction: the first one stands
-            break
-        common = kept
+        common = [value for value in common if _identity(value) in known] or common
     return common
 
 
@@ -163,24 +91,24 @@ def _identity(value: Any) -> bytes:
 
 def either(own: JsonObject, alternatives: Sequence[JsonObject]) -> JsonObject:
     """One object for `own` with one of the `alternatives`: all properties, and only what each of them requires."""
-    merged = {word: value for word, value in own.items() if word != "anyOf"}
+    merged = without(own, "anyOf")
     owned = _properties(own)
     gathered: dict[str, dict[bytes, Any]] = {}
-    counts: dict[str, int] = {}
     for alternative in alternatives:
         for name, schema in _properties(alternative).items():
             gathered.setdefault(name, {})[dumps(schema)] = schema
-            counts[name] = counts.get(name, 0) + 1
     properties = dict(owned)
     for name, schemas in gathered.items():
-        several = list(schemas.values())
-        schema = several[0] if len(several) == 1 else {"anyOf": several}
+        schema = next(iter(schemas.values())) if len(schemas) == 1 else {"anyOf": list(schemas.values())}
         if name not in owned:
             properties[name] = schema
-        elif counts[name] == len(alternatives):
+        elif all(name in _properties(alternative) for alternative in alternatives):
             properties[name] = {"allOf": [owned[name], schema]}
+    merged["type"] = "object"
     merged["properties"] = properties
-    merged["required"] = [*_required(own), *_required_by_all(alternatives)]
+    required = [*_required(own), *_required_by_all(alternatives)]
+    if required:
+        merged["required"] = required
     if "additionalProperties" not in own:
         others = {dumps(alternative.get("additionalProperties")) for alternative in alternatives}
         if len(others) == 1 and "additionalProperties" in alternatives[0]:

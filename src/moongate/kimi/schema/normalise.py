@@ -1,82 +1,146 @@
-"""Any JSON Schema → Moonshot's flavour of it (section 10). What that cannot say becomes wider, never narrower."""
+"""Any JSON Schema → one that Moonshot takes (section 10). What it takes already stays the same object.
+
+    refused schema ──rewrite──▶ definitions ──▶ annotations ──▶ termination ──validate──▶ sent schema
+
+What cannot be said in Moonshot's flavour becomes wider, never narrower. Time and size are bounded: a schema that needs
+more steps than its size allows is written again with less detail.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from moongate.errors import BadRequest
-from moongate.kimi.schema.conjuncts import Conjuncts
-from moongate.kimi.schema.merging import either, types_of
+from moongate.kimi.schema.annotations import AnnotatedReferences
+from moongate.kimi.schema.conjunctions import Conjunctions, CopyBudget
+from moongate.kimi.schema.detail import Detail
+from moongate.kimi.schema.keywords import MAX_SIZE, Level
+from moongate.kimi.schema.property_names import PropertyNames
+from moongate.kimi.schema.pruning import is_too_wide, pruned
+from moongate.kimi.schema.reference_rules import ENDLESS
 from moongate.kimi.schema.references import References
-from moongate.kimi.schema.walk import MAX_LEVELS, Walk
-from moongate.kimi.schema.words import MAX_DEPTH, MAX_PROPERTY_KEYS, MAX_SIZE, ROOT_WORDS, STRUCTURE, WORDS_OF
+from moongate.kimi.schema.rewrite import SchemaRewriter
+from moongate.kimi.schema.root import rewritten_root
+from moongate.kimi.schema.step_budget import MAX_STEPS, StepBudget, StepsExhausted
+from moongate.kimi.schema.termination import terminating
+from moongate.kimi.schema.validate import validate_schema, written_size
 from moongate.payload import JsonObject, dumps
 
-# (depth, copying): a schema that gets too large keeps its references, and then loses detail far from its root.
-ATTEMPTS: Final = ((MAX_DEPTH, True), (MAX_DEPTH, False), (8, False), (4, False), (2, False), (1, False))
+LESS_DETAIL: Final = (
+    Detail(copies=False),
+    Detail(depth=4, copies=False, references=False),
+    Detail(depth=1, levels=2, copies=False, references=False),
+)
+
+GROWTH: Final = 4  # the result is at most this many times as large as what came,
+GROWTH_BYTES: Final = 64 * 1024  # and this many bytes more
+
+MIN_STEPS: Final = 4000  # for a schema, and one more for each of its bytes; as many again where detail is given up
+MAX_ALLOWANCE: Final = MAX_STEPS * 2 // 5
 
 
-def normalise_schema(parameters: Any, *, tool: str = "") -> JsonObject:
-    """The `parameters` of a tool as Moonshot takes them; the same object if they are good, never changed in place.
+@dataclass(frozen=True, slots=True)
+class NormalisedSchema:
+    """A schema as it is sent, and the names of properties that were changed: sent → original."""
 
-    Raises BadRequest, with the tool and the place in it, for a remote reference, for `parameters` that are no
-    schema, and for a schema that stays too large even without its depths.
+    schema: JsonObject
+    names: Mapping[str, str] = field(default_factory=dict)
+
+
+def normalise_schema(
+    parameters: Any, *, tool: str = "", level: Level = "ultra", steps: StepBudget | None = None
+) -> JsonObject:
+    """The `parameters` of a tool as Moonshot takes them at this level; the same object if they are good.
+
+    Never changed in place. Raises BadRequest, with the tool and the place in it, for a remote reference, for
+    `parameters` that are no schema, and for a schema that stays too large even with the least detail; TakesLong if
+    `steps` are quick ones and too few for it.
     """
-    if parameters is None or parameters is True or (not parameters and isinstance(parameters, (dict, list))):
-        return {"type": "object", "properties": {}}
+    return normalised(parameters, tool=tool, level=level, steps=steps).schema
+
+
+def normalised(
+    parameters: Any, *, tool: str = "", level: Level = "ultra", steps: StepBudget | None = None
+) -> NormalisedSchema:
+    """The same with the names that were changed. `steps` is the budget of the whole request."""
+    if parameters is None or parameters is True or parameters == []:
+        return NormalisedSchema({"type": "object", "properties": {}})
     if not isinstance(parameters, dict):
         raise BadRequest(f"tool {tool!r}: the parameters are no JSON Schema object", path="parameters")
-    for max_depth, copying in ATTEMPTS:
-        references = References(parameters, tool)
-        conjuncts = Conjuncts(references, copying=copying)
-        walk = Walk(references, conjuncts, max_depth)
-        result = _with_definitions(_root(parameters, conjuncts, walk), references, walk)
-        if walk.keys <= MAX_PROPERTY_KEYS and len(dumps(result)) <= MAX_SIZE:
-            return result
-    raise BadRequest(
-        f"tool {tool!r}: the parameters are too large ({MAX_SIZE} bytes, {MAX_PROPERTY_KEYS} properties)",
-        path="parameters",
-    )
+    return _Normalisation(parameters, tool, StepBudget() if steps is None else steps).result(level)
 
 
-def _root(root: JsonObject, conjuncts: Conjuncts, walk: Walk) -> JsonObject:
-    if root.get("type") == "object" and STRUCTURE.isdisjoint(root):
-        known = ROOT_WORDS.issuperset(root)
-        return walk.root(root if known else {word: root[word] for word in root if word in ROOT_WORDS}, set())
-    words, followed = _alternative(root, conjuncts, set())
-    if not types_of(root.get("type")):
-        words = {"properties": {}, **words}
-    kept = {word: value for word, value in words.items() if word in WORDS_OF["object"] and word != "type"}
-    return walk.root({"type": "object", **kept}, followed)
+class _Normalisation:
+    """One schema on its way."""
+
+    def __init__(self, root: JsonObject, tool: str, steps: StepBudget) -> None:
+        self._root = root
+        self._tool = tool
+        self._data = dumps(root)
+        steps.plan(MIN_STEPS + len(self._data))
+        self._limit = min(MAX_SIZE, GROWTH * len(self._data) + GROWTH_BYTES)
+        self._steps = steps
+
+    def result(self, level: Level) -> NormalisedSchema:
+        allowance = min(MAX_ALLOWANCE, MIN_STEPS + len(self._data))
+        found = self._within(allowance, lambda steps: self._good(level, steps) or self._rewritten(steps))
+        for detail in LESS_DETAIL:
+            found = found or self._within(allowance // 2, partial(self._attempt, detail))
+        if found is not None:
+            return found
+        raise BadRequest(
+            f"tool {self._tool!r}: the parameters are too large or too complex for Moonshot, also with less detail",
+            path="parameters",
+        )
+
+    def _within(self, allowance: int, work: Callable[[StepBudget], NormalisedSchema | None]) -> NormalisedSchema | None:
+        """What `work` finds within so many steps."""
+        steps = self._steps.portion(allowance)
+        try:
+            return work(steps)
+        except StepsExhausted:
+            return None
+        finally:
+            self._steps.settle(steps)
+
+    def _rewritten(self, steps: StepBudget) -> NormalisedSchema | None:
+        """The schema with all detail that can be sent."""
+        self._root = pruned(self._root, steps)
+        return self._attempt(Detail(), steps)
+
+    def _good(self, level: Level, steps: StepBudget) -> NormalisedSchema | None:
+        """The schema as it came, if Moonshot takes it."""
+        return NormalisedSchema(self._root) if validate_schema(self._root, level, steps=steps) is None else None
+
+    def _attempt(self, detail: Detail, steps: StepBudget) -> NormalisedSchema | None:
+        """The schema with this much detail, None if Moonshot would not take it."""
+        if is_too_wide(self._root):
+            return None
+        copies = CopyBudget(max(0, self._limit - len(self._data)) if detail.copies else 0, steps)
+        references = References(self._root, self._tool, steps)
+        conjunctions = Conjunctions(references, copies, steps, following=detail.references)
+        names = PropertyNames(self._data, steps)
+        rewriter = SchemaRewriter(references, conjunctions, names, steps, detail)
+        result = rewritten_root(self._root, rewriter, conjunctions)
+        if detail.references:
+            result = _with_definitions(result, references, rewriter)
+        result = AnnotatedReferences(result, copies, steps).settled()
+        if written_size(dumps(result)) > self._limit:
+            return None
+        complaint = validate_schema(result, "ultra", steps=steps)
+        if complaint is not None and complaint.endswith(ENDLESS):
+            result = terminating(result, steps)
+            complaint = validate_schema(result, "ultra", steps=steps)
+        return NormalisedSchema(result, names.originals) if complaint is None else None
 
 
-def _alternative(schema: Any, conjuncts: Conjuncts, inside: set[str], level: int = 0) -> tuple[JsonObject, set[str]]:
-    """One reading of the root as one object: references are followed, a union is merged."""
-    place = conjuncts.at_root(schema, inside)
-    branches = place.words.get("anyOf")
-    if branches is None or level > MAX_LEVELS:
-        return place.words, place.followed
-    inside = inside | place.followed
-    alternatives = []
-    for branch in branches:
-        words, _ = _alternative(branch, conjuncts, inside, level + 1)
-        types = types_of(words.get("type"))
-        if branch is not False and (not types or "object" in types):
-            alternatives.append(words)
-    own = {word: value for word, value in place.words.items() if word != "anyOf"}
-    return (either(own, alternatives) if alternatives else own), place.followed
-
-
-def _with_definitions(result: JsonObject, references: References, walk: Walk) -> JsonObject:
+def _with_definitions(result: JsonObject, references: References, rewriter: SchemaRewriter) -> JsonObject:
+    """The root with the definitions that it had and those that were made of places in it."""
     definitions: JsonObject = {}
-    changed = False
     while pending := references.definitions(len(definitions)):
         for name, target in pending:
-            definitions[name] = walk.definition(target)
-            changed = changed or definitions[name] is not target.schema
-    given = result.get("$defs", {})  # of any type, if the client wrote it so
-    if not definitions:
-        return result if given == {} else {word: value for word, value in result.items() if word != "$defs"}
-    if not changed and isinstance(given, dict) and given.keys() == definitions.keys():
-        return result
-    return {**result, "$defs": definitions}
+            definitions[name] = rewriter.definition(target.key, target.schema)
+    return {**result, "$defs": definitions} if definitions else result

@@ -1,4 +1,4 @@
-"""Where a `$ref` points, and under which name it stays."""
+"""Where the references of a schema lead, and under which name a definition is sent."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from itertools import islice
 from typing import Any, Final
 
 from moongate.errors import BadRequest
+from moongate.kimi.schema.step_budget import StepBudget
 from moongate.payload import JsonObject
 
 DEFINITIONS: Final = ("$defs", "definitions")
-MAX_TOKENS: Final = 400  # in the path of a place; deeper places are never written
+MAX_TOKENS: Final = 400  # in the path of a place; deeper places are never sent
+MAX_NAME_CHARS: Final = 64  # of a definition that has no name of its own
 
 _MAPS: Final = frozenset({"properties", "patternProperties", "dependentSchemas", *DEFINITIONS})
 _LISTS: Final = frozenset({"anyOf", "oneOf", "allOf", "prefixItems", "items"})
@@ -20,7 +22,7 @@ _SINGLES: Final = frozenset({"items", "additionalProperties", "additionalItems",
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ReferenceTarget:
     """What a reference points at. Two references to one place have the same `key`."""
 
     key: str
@@ -34,121 +36,131 @@ class Target:
 class References:
     """The references of one schema. Local ones are found, remote ones refused."""
 
-    def __init__(self, root: JsonObject, tool: str) -> None:
+    def __init__(self, root: JsonObject, tool: str, steps: StepBudget) -> None:
         self.root = root
         self._tool = tool
-        self._found: dict[str, Target | None] = {}
-        self._kept: dict[str, tuple[str, Target]] = {}  # by key: what goes into `$defs`, and under which name
+        self._steps = steps
+        self._found: dict[str, ReferenceTarget | None] = {}
+        self._sent: dict[str, tuple[str, ReferenceTarget]] = {}  # by key: the sent name of a definition
         self._taken: set[str] = set()
-        self._inner: dict[str, Target] | None = None
-        self._declare()
+        self._counts: dict[str, int] = {}
+        self._inner: dict[str, ReferenceTarget] | None = None
+        named = root.get("$defs")
+        if isinstance(named, dict):
+            steps.take(len(named))
+            for name, schema in named.items():
+                self._name(ReferenceTarget(f"/$defs/{_escaped(name)}", schema), name)
 
-    def _declare(self) -> None:
-        for word in DEFINITIONS:
-            named = self.root.get(word)
-            if isinstance(named, dict):
-                for name, schema in named.items():
-                    self._name(Target(f"/{word}/{_escaped(name)}", schema), name)
-
-    def _name(self, target: Target, wished: str) -> str:
+    def _name(self, target: ReferenceTarget, wished: str) -> str:
         readable = re.sub(r"[/~%]", "_", wished) or "definition"
-        name, count = readable, 1
+        name = readable
         while name in self._taken:
-            count += 1
+            self._steps.take(1)
+            count = self._counts[readable] = self._counts.get(readable, 1) + 1
             name = f"{readable}_{count}"
         self._taken.add(name)
-        self._kept[target.key] = (name, target)
+        self._sent[target.key] = (name, target)
         return name
 
-    def definitions(self, start: int = 0) -> list[tuple[str, Target]]:
-        """The definitions from the `start`-th on: those of the schema, then those that `keep` added."""
-        return list(islice(self._kept.values(), start, None))
+    def definitions(self, start: int = 0) -> list[tuple[str, ReferenceTarget]]:
+        """The definitions from the `start`-th on: those in the root's `$defs`, then those that `sent` added."""
+        return list(islice(self._sent.values(), start, None))
 
-    def keep(self, target: Target) -> str:
-        """The reference text for `target`, which becomes a definition if it is none yet."""
+    def sent(self, target: ReferenceTarget) -> str:
+        """The reference that is sent for `target`, which becomes a definition if it is none yet."""
         if target.is_root:
             return "#"
-        kept = self._kept.get(target.key)
-        return f"#/$defs/{kept[0] if kept else self._name(target, target.key.rpartition('/')[2])}"
+        known = self._sent.get(target.key)
+        if known is not None:
+            return f"#/$defs/{known[0]}"
+        name = _unescaped(target.key.rpartition("/")[2])
+        return f"#/$defs/{self._name(target, name[:MAX_NAME_CHARS])}"
 
-    def is_definition(self, target: Target) -> bool:
-        return target.is_root or target.key in self._kept
+    def is_definition(self, target: ReferenceTarget) -> bool:
+        """Does `target` stay one of its own, or is it a place that somebody pointed at?"""
+        return target.is_root or target.key in self._sent or target.key.split("/")[-2] in DEFINITIONS
 
-    def find(self, ref: str) -> Target | None:
+    def find(self, ref: str) -> ReferenceTarget | None:
         """The target of a local reference, None if it points at nothing. Raises BadRequest for a remote one."""
         if ref not in self._found:
             self._found[ref] = self._search(ref)
         return self._found[ref]
 
-    def _search(self, ref: str) -> Target | None:
+    def _search(self, ref: str) -> ReferenceTarget | None:
         document, _, fragment = ref.partition("#")
         if document and document != str(self.root.get("$id", "")).rstrip("#"):
             inner = self._inner_places().get(document)
             if inner is None:
                 raise BadRequest(
-                    f"tool {self._tool!r}: the remote reference {ref!r} cannot be followed",
-                    path=_place_of(self.root, ref),
+                    f"tool {self._tool!r}: the remote reference {ref[:200]!r} cannot be followed",
+                    path=_place_of(self.root, ref, self._steps),
                 )
             return inner
         if not fragment.startswith("/"):
-            return self._inner_places().get(f"#{fragment}") if fragment else Target("", self.root)
-        found = self._walk([_unescaped(token) for token in fragment[1:].split("/")])
-        return found or self._inner_places().get(fragment)
+            return self._inner_places().get(f"#{fragment}") if fragment else ReferenceTarget("", self.root)
+        tokens = fragment[1:].split("/")
+        self._steps.take(len(tokens))
+        return self._walk([_unescaped(token) for token in tokens]) or self._inner_places().get(fragment)
 
-    def _walk(self, tokens: list[str]) -> Target | None:
+    def _walk(self, tokens: list[str]) -> ReferenceTarget | None:
         here: Any = self.root
         for token in tokens:
             if isinstance(here, dict) and token in here:
                 here = here[token]
-            elif isinstance(here, list) and token.isascii() and token.isdigit() and int(token) < len(here):
+            elif isinstance(here, list) and _is_index(token) and int(token) < len(here):
                 here = here[int(token)]
             else:
                 return None
-        return Target("".join(f"/{_escaped(token)}" for token in tokens), here)
+        return ReferenceTarget("".join(f"/{_escaped(token)}" for token in tokens), here)
 
-    def _inner_places(self) -> dict[str, Target]:
+    def _inner_places(self) -> dict[str, ReferenceTarget]:
         """Names that are not paths from the root: anchors, ids, and definitions of schemas pasted into this one."""
         if self._inner is None:
             self._inner = {}
-            for key, schema in subschemas(self.root):
+            for key, schema in subschemas(self.root, self._steps):
                 self._note_place(key, schema, self._inner)
         return self._inner
 
-    def _note_place(self, key: str, schema: JsonObject, places: dict[str, Target]) -> None:
-        target = Target(key, schema)
-        for word, mark in (("$anchor", "#"), ("$dynamicAnchor", "#"), ("$id", "")):
-            if isinstance(schema.get(word), str):
-                places.setdefault(mark + schema[word], target)
-        for word in DEFINITIONS:
-            named = schema.get(word)
+    def _note_place(self, key: str, schema: JsonObject, places: dict[str, ReferenceTarget]) -> None:
+        target = ReferenceTarget(key, schema)
+        for keyword, mark in (("$anchor", "#"), ("$dynamicAnchor", "#"), ("$id", "")):
+            if isinstance(schema.get(keyword), str):
+                places.setdefault(mark + schema[keyword], target)
+        for keyword in DEFINITIONS:
+            named = schema.get(keyword)
             if key and isinstance(named, dict):
                 for name, inner in named.items():
-                    escaped = f"/{word}/{_escaped(name)}"
-                    places.setdefault(escaped, Target(key + escaped, inner))
+                    escaped = f"/{keyword}/{_escaped(name)}"
+                    places.setdefault(escaped, ReferenceTarget(key + escaped, inner))
 
 
-def subschemas(root: JsonObject) -> Iterator[tuple[str, JsonObject]]:
-    """Every schema in `root`, itself included, with its JSON pointer. Names of properties are not words."""
+def subschemas(root: JsonObject, steps: StepBudget) -> Iterator[tuple[str, JsonObject]]:
+    """Every schema in `root`, itself included, with its JSON pointer. Names of properties are not keywords."""
     waiting: list[tuple[str, Any]] = [("", root)]
     while waiting:
         key, schema = waiting.pop()
         if not isinstance(schema, dict) or key.count("/") > MAX_TOKENS:
             continue
+        steps.take(1 + len(schema) + len(key) // 64)
         yield key, schema
-        for word, value in schema.items():
-            if word in _MAPS and isinstance(value, dict):
-                waiting += [(f"{key}/{word}/{_escaped(name)}", inner) for name, inner in value.items()]
-            elif word in _LISTS and isinstance(value, list):
-                waiting += [(f"{key}/{word}/{index}", inner) for index, inner in enumerate(value)]
-            elif word in _SINGLES:
-                waiting.append((f"{key}/{word}", value))
+        for keyword, value in schema.items():
+            if keyword in _MAPS and isinstance(value, dict):
+                waiting += [(f"{key}/{keyword}/{_escaped(name)}", inner) for name, inner in value.items()]
+            elif keyword in _LISTS and isinstance(value, list):
+                waiting += [(f"{key}/{keyword}/{index}", inner) for index, inner in enumerate(value)]
+            elif keyword in _SINGLES:
+                waiting.append((f"{key}/{keyword}", value))
 
 
-def _place_of(root: JsonObject, ref: str) -> str:
-    for key, schema in subschemas(root):
+def _place_of(root: JsonObject, ref: str, steps: StepBudget) -> str:
+    for key, schema in subschemas(root, steps):
         if schema.get("$ref") == ref:
             return "parameters" + "".join(f".{_unescaped(token)}" for token in key.split("/")[1:]) + ".$ref"
     return "parameters"
+
+
+def _is_index(token: str) -> bool:
+    return token.isascii() and token.isdigit() and len(token) < 8
 
 
 def _escaped(token: str) -> str:

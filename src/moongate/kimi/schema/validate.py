@@ -1,200 +1,148 @@
-"""Does Moonshot take this schema? The verdict in its words (the flavour is described in section 10)."""
+"""Does Moonshot take this schema? The verdict of its published validator, in its words.
+
+`strict` is what the server refuses; `ultra` also refuses keywords that the flavour does not have and combinations
+that mean nothing. What passes `ultra` passes `strict`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Final
 
-from moongate.kimi.schema.words import (
-    ANNOTATIONS,
-    BOUNDS,
-    MAX_BRANCHES,
-    MAX_DEPTH,
-    MAX_ENUM_ITEMS,
-    MAX_PROPERTY_KEYS,
-    MAX_SIZE,
-    UNION_WORDS,
-    WORDS,
-    WORDS_OF,
-    has_type,
-    is_bound,
-)
+from moongate.kimi.schema.depths import definition_depths
+from moongate.kimi.schema.keywords import MAX_DEPTH, MAX_PROPERTIES, MAX_SIZE, Level
+from moongate.kimi.schema.node_rules import node_complaint, unsupported_keywords
+from moongate.kimi.schema.paths import Path, written
+from moongate.kimi.schema.reference_rules import ReferenceRules
+from moongate.kimi.schema.step_budget import StepBudget
 from moongate.payload import JsonObject, dumps
 
-NOT_AN_OBJECT: Final = 'tools.function.parameters.type is required and must be "object"'
-_SUPPORTED: Final = WORDS | {"anyOf", "$ref", "$defs"}
-_DEFINITION: Final = "#/$defs/"
+TOO_DEEP: Final = f"schema depth exceeds maximum limit of {MAX_DEPTH}"
+TOO_LARGE: Final = "schema exceeds maximum allowed size"
+NO_SCHEMA: Final = "input schema must be a string or map"
 
 
-def refusal(parameters: Any) -> str | None:
-    """The whole message with which Moonshot refuses these parameters, None if it takes them."""
-    detail = validate_schema(parameters)
-    if detail is None or detail == NOT_AN_OBJECT:
-        return detail
+def refusal(parameters: Any, *, level: Level = "strict", steps: StepBudget | None = None) -> str | None:
+    """The whole message with which Moonshot refuses these parameters of a tool, None if it takes them."""
+    detail = validate_schema(parameters, level, steps=steps)
+    if detail is None:
+        return None
     return f"tools.function.parameters is not a valid moonshot flavored json schema, details: <{detail}>"
 
 
-def validate_schema(parameters: Any) -> str | None:
-    """What is wrong with the parameters of a tool, with the path, or None if nothing is."""
-    if not isinstance(parameters, dict) or parameters.get("type") != "object":
-        return NOT_AN_OBJECT
-    keys = 0
-    waiting: list[tuple[str, JsonObject, int]] = [("", parameters, 0)]
-    while waiting:
-        path, schema, depth = waiting.pop()
-        if depth > MAX_DEPTH:
-            return f"At path '{path}': schema depth exceeds maximum limit of {MAX_DEPTH}"
-        for complaint in _complaints(schema, parameters):
-            return f"At path '{path}': {complaint}"
-        keys += len(schema.get("properties", ()))
-        waiting += _inner(path, schema, depth)
-    if keys > MAX_PROPERTY_KEYS:
-        return f"At path '': total number of properties keys({keys}) exceeds maximum limit of {MAX_PROPERTY_KEYS}"
-    # Last, because only what was found good is sure to be written.
-    return "At path '': schema exceeds maximum allowed size" if len(dumps(parameters)) > MAX_SIZE else None
+def validate_schema(schema: Any, level: Level = "strict", *, steps: StepBudget | None = None) -> str | None:
+    """What is wrong with a schema at this level, with the path, or None if nothing is.
+
+    Raises StepsExhausted if that takes more than `steps`.
+    """
+    if not isinstance(schema, dict):
+        return _said(None, NO_SCHEMA)
+    if not schema:
+        return None
+    data = dumps(schema)
+    if written_size(data) > MAX_SIZE:
+        return _said(None, TOO_LARGE)
+    return Validation(schema, level == "ultra", steps or StepBudget()).verdict(b'"$ref"' in data)
 
 
-def _inner(path: str, schema: JsonObject, depth: int) -> Iterator[tuple[str, JsonObject, int]]:
-    start = f"{path}." if path else ""
-    for word, below in (("properties", depth + 1), ("$defs", depth)):
-        for name, inner in schema.get(word, {}).items():
-            yield f"{start}{word}.{name}", inner, below
-    for index, branch in enumerate(schema.get("anyOf", ())):
-        yield f"{start}anyOf{{{index}}}", branch, depth
-    if "items" in schema:
-        yield f"{start}items", schema["items"], depth
-    others = schema.get("additionalProperties")
-    if isinstance(others, dict) and others:
-        yield f"{start}additionalProperties", others, depth
+def written_size(data: bytes) -> int:
+    """How long Moonshot finds this JSON text: it writes `<`, `>` and `&` as escapes of six characters."""
+    return len(data) + 5 * (data.count(b"<") + data.count(b">") + data.count(b"&"))
 
 
-def _complaints(schema: JsonObject, root: JsonObject) -> Iterator[str]:
-    """What is wrong with one schema, leaving out the schemas inside it. What follows a complaint means nothing."""
-    unsupported = sorted(word for word in schema if word not in _SUPPORTED or (word == "$defs" and schema is not root))
-    if unsupported:
-        yield f"unsupported keywords: {', '.join(unsupported)}"
-    for word in ("title", "description"):
-        if not isinstance(schema.get(word, ""), str):
-            yield f"{word} must be a string"
-    if "anyOf" in schema:
-        yield from _union_complaints(schema)
-    elif "$ref" in schema:
-        yield from _reference_complaints(schema, root)
-    elif "type" not in schema:
-        yield "type is not defined"
-    else:
-        yield from _type_complaints(schema)
-    if schema is root:
-        yield from _definition_complaints(root)
+def _said(path: Path, text: str, last: str = "") -> str:
+    return f"At path '{written(path, last)}': {text}"
 
 
-def _union_complaints(schema: JsonObject) -> Iterator[str]:
-    if "type" in schema:
-        yield "when using anyOf, type should be defined in anyOf items instead of the parent schema"
-    for word in sorted(schema.keys() - UNION_WORDS):
-        yield f"keyword '{word}' is not allowed at the same level as anyOf"
-    branches = schema["anyOf"]
-    if not isinstance(branches, list):
-        yield "anyOf must be an array"
-    elif not 1 <= len(branches) <= MAX_BRANCHES:
-        yield f"anyOf must have 1-{MAX_BRANCHES} items"
-    elif not all(isinstance(branch, dict) for branch in branches):
-        yield "schema in anyOf must be an object"
+class Validation:
+    """One look at one schema."""
 
+    def __init__(self, root: JsonObject, ultra: bool, steps: StepBudget) -> None:
+        self._root = root
+        self._ultra = ultra
+        self._steps = steps
+        self._properties = 0
+        self._mentioned: dict[str, None] = {}
+        self._rules = ReferenceRules(root, ultra, steps)
+        self._depths: dict[str, int] = {}
 
-def _reference_complaints(schema: JsonObject, root: JsonObject) -> Iterator[str]:
-    ref, definitions = schema["$ref"], root.get("$defs")
-    if "type" in schema:
-        yield "when using $ref, type should be defined in the referenced schema instead of the parent schema"
-    for word in sorted(schema.keys() - {"$ref", *ANNOTATIONS}):
-        yield f"keyword '{word}' is not allowed at the same level as $ref"
-    if not isinstance(ref, str):
-        yield "$ref must be a string"
-    elif ref == "#":
-        target: Any = root
-        yield from _conflicts(schema, target)
-    elif not ref.startswith(_DEFINITION):
-        yield "references must start with #/$defs/"
-    elif not isinstance(definitions, dict):
-        yield f"$defs not found for reference: {ref}"
-    elif ref.removeprefix(_DEFINITION) not in definitions:
-        yield f"invalid $ref path: {ref}"
-    else:
-        yield from _conflicts(schema, definitions[ref.removeprefix(_DEFINITION)])
+    def verdict(self, has_references: bool) -> str | None:
+        definitions = self._root.get("$defs")
+        if has_references:
+            self._depths = definition_depths(self._root, self._rules, self._steps)
+        unsupported = unsupported_keywords(self._root) if self._ultra else None
+        if unsupported is not None:
+            return _said(None, unsupported[1])
+        found = None
+        if isinstance(definitions, dict):
+            waiting: list[tuple[Path, Any, int]] = [
+                (((None, "$defs"), name), definitions[name], 0) for name in sorted(definitions, reverse=True)
+            ]
+            found = self._walk(waiting) or self._slash(definitions)
+        found = found or self._walk([(None, self._root, 0)])
+        if found is None and has_references:
+            finding = self._rules.finding(self._mentioned)
+            found = None if finding is None else _said(*finding)
+        return found
 
+    def _walk(self, waiting: list[tuple[Path, Any, int]]) -> str | None:
+        """Every node on this list and below, definitions of the root excepted."""
+        while waiting:
+            path, schema, depth = waiting.pop()
+            if not isinstance(schema, dict):  # only a definition can be something else here
+                return _said((None, "$defs"), "$defs schema must be object")
+            if depth > MAX_DEPTH:
+                return _said(path, TOO_DEEP)
+            self._steps.take(1 + len(schema))
+            for keyword in ("enum", "required", "properties", "anyOf"):
+                if keyword in schema and isinstance(schema[keyword], (list, dict)):
+                    self._steps.take(len(schema[keyword]))
+            complaint = unsupported_keywords(schema) if self._ultra else None
+            complaint = complaint or node_complaint(schema, ultra=self._ultra, root=self._root)
+            if complaint is not None:
+                return _said(path, complaint[1], complaint[0])
+            if "$ref" in schema:
+                ref = schema["$ref"]
+                self._mentioned[ref] = None
+                if depth + self._depths.get(ref, 0) > MAX_DEPTH:
+                    return _said(None, TOO_DEEP)
+            self._properties += len(schema.get("properties", ()))
+            if self._properties > MAX_PROPERTIES:
+                return _said(
+                    path,
+                    f"total number of properties keys({self._properties}) across all objects exceeds maximum limit "
+                    f"of {MAX_PROPERTIES}",
+                )
+            waiting += reversed(self._inner(path, schema, depth))
+        return None
 
-def _conflicts(schema: JsonObject, target: Any) -> Iterator[str]:
-    both = sorted(word for word in schema if word != "$ref" and isinstance(target, dict) and word in target)
-    if both:
-        yield f"conflicting keywords found after $ref expansion: {', '.join(both)}"
+    def _inner(self, path: Path, schema: JsonObject, depth: int) -> list[tuple[Path, Any, int]]:
+        inner: list[tuple[Path, Any, int]] = []
+        if "$defs" in schema and schema is not self._root:
+            below: Path = (path, "$defs")
+            inner += [((below, name), value, depth) for name, value in schema["$defs"].items()]
+        if "properties" in schema:
+            below = (path, "properties")
+            inner += [((below, name), value, depth + 1) for name, value in schema["properties"].items()]
+        if "items" in schema:
+            inner.append(((path, "items"), schema["items"], depth))
+        if isinstance(schema.get("additionalProperties"), dict):
+            inner.append(((path, "additionalProperties"), schema["additionalProperties"], depth))
+        if "anyOf" in schema:
+            below = (path, "anyOf")
+            inner += [(below, value, depth) for value in schema["anyOf"]]
+        return inner
 
-
-def _type_complaints(schema: JsonObject) -> Iterator[str]:
-    kind = schema["type"]
-    if not isinstance(kind, str):
-        yield "type must be a string"
-    if kind not in WORDS_OF:
-        yield "invalid type"
-    misplaced = sorted(schema.keys() - WORDS_OF[kind] - {"$defs"})
-    if misplaced:
-        yield f"invalid keywords: {', '.join(misplaced)}"
-    if kind == "object":
-        yield from _object_complaints(schema)
-    if "items" in schema and not isinstance(schema["items"], dict):
-        yield "items must be an object"
-    if "enum" in schema:
-        yield from _enum_complaints(schema["enum"], kind)
-    for lower, upper in BOUNDS:
-        for word in (lower, upper):
-            if word in schema and not is_bound(word, schema[word]):
-                wanted = "a number" if word in ("minimum", "maximum") else "a non-negative integer"
-                yield f"{word} must be {wanted}"
-        if lower in schema and upper in schema and schema[lower] > schema[upper]:
-            yield f"{lower} ({schema[lower]}) cannot be greater than {upper} ({schema[upper]})"
-
-
-def _object_complaints(schema: JsonObject) -> Iterator[str]:
-    properties, required = schema.get("properties", {}), schema.get("required", [])
-    if not isinstance(properties, dict):
-        yield "properties must be an object"
-    for name, inner in properties.items():
-        if not isinstance(inner, dict):
-            yield f"property schema for '{name}' must be an object"
-    if not isinstance(required, list):
-        yield "required must be an array"
-    for name in required:
-        if not isinstance(name, str):
-            yield "items in required array must be strings"
-        if name not in properties:
-            yield f"required property '{name}' is not defined in properties"
-    if len(set(required)) != len(required):
-        yield "duplicate items in required array"
-    if not isinstance(schema.get("additionalProperties", True), (bool, dict)):
-        yield "additionalProperties must be a boolean or an object"
-
-
-def _enum_complaints(values: Any, kind: str) -> Iterator[str]:
-    if not isinstance(values, list):
-        yield "enum must be an array"
-    elif not values:
-        yield "enum array cannot be empty"
-    elif len(values) > MAX_ENUM_ITEMS:
-        yield f"enum array cannot have more than {MAX_ENUM_ITEMS} items"
-    else:
-        for value in values:
-            if not has_type(value, kind):
-                shown = "<nil>" if value is None else value
-                yield f"enum value ({shown}) does not match any type in [{kind}]"
-
-
-def _definition_complaints(root: JsonObject) -> Iterator[str]:
-    definitions = root.get("$defs", {})
-    if not isinstance(definitions, dict):
-        yield "$defs must be an object"
-    for name, schema in definitions.items():
-        if not name:
-            yield "$defs property name cannot be empty"
-        if "/" in name:
-            yield f"$defs property name '{name}' cannot contain '/' character"
-        if not isinstance(schema, dict):
-            yield f"$defs schema must be object: {name}"
+    def _slash(self, definitions: JsonObject) -> str | None:
+        """Moonshot takes no `/` in any name inside `$defs`, values included."""
+        waiting: list[tuple[Path, Any]] = [((None, "$defs"), definitions)]
+        while waiting:
+            path, value = waiting.pop()
+            self._steps.take(1 + len(value))
+            for key, inner in value.items():
+                if "/" in key:
+                    return _said(path, f"$defs property name '{key}' cannot contain '/' character")
+                if isinstance(inner, dict):
+                    waiting.append(((path, key), inner))
+                elif isinstance(inner, list):
+                    waiting += [((path, key), item) for item in inner if isinstance(item, dict)]
+        return None

@@ -1,0 +1,86 @@
+"""Frames → items."""
+
+from __future__ import annotations
+
+from moongate.chat.items import Chunk, Done, Failure, Item, Opaque
+from moongate.errors import BadUpstream, UpstreamRefused
+from moongate.payload import JsonObject, loads
+from moongate.wire.frames import DONE, Decoder, Frame
+from moongate.wire.json_values import MAX_VALUES, more_values_than
+
+
+def item_of(frame: Frame) -> Item:
+    """What a frame means."""
+    data = frame.data
+    if data is None:
+        return Opaque(frame.raw)
+    if data[:1] == b"[" and data.strip() == DONE:
+        return Done(frame.raw)
+    raw: bytes | None = frame.raw
+    if more_values_than(data, MAX_VALUES):
+        return Failure(BadUpstream("the provider sent an event with too many JSON values"))
+    try:
+        payload = loads(data)
+    except ValueError:
+        if data.isspace():
+            return Opaque(frame.raw)
+        # The WHATWG decodes broken UTF-8 to U+FFFD, so a provider that cuts a character in two does not end the stream.
+        payload, raw = _loads_leniently(data), None
+    if frame.event == "error":
+        return Failure(refusal_of(payload if isinstance(payload, dict) else {"error": data.decode("utf-8", "replace")}))
+    if not isinstance(payload, dict):
+        return Failure(BadUpstream("the provider sent an event that is not a JSON object"))
+    if payload.get("error"):
+        return Failure(refusal_of(payload), raw)
+    return Chunk(payload, raw)
+
+
+def _loads_leniently(data: bytes) -> object:
+    try:
+        return loads(data.decode("utf-8", "replace"))
+    except ValueError:
+        return None
+
+
+def is_answer(body: JsonObject) -> bool:
+    """Does this document hold choices with messages, of the types that every client relies on?"""
+    choices = body.get("choices")
+    return isinstance(choices, list) and bool(choices) and all(_is_choice(choice) for choice in choices)
+
+
+def _is_choice(choice: object) -> bool:
+    message = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(message, dict):
+        return False
+    content, calls = message.get("content"), message.get("tool_calls")
+    return (content is None or isinstance(content, (str, list))) and (calls is None or isinstance(calls, list))
+
+
+def refusal_of(payload: JsonObject) -> UpstreamRefused:
+    """The provider's own error, with its message and its status."""
+    error = payload.get("error", payload)
+    if not isinstance(error, dict):
+        return UpstreamRefused(error if isinstance(error, str) and error else "the provider reported an error")
+    message, code = error.get("message"), error.get("code")
+    statuses = (error.get("status"), error.get("status_code"), code, payload.get("status"), payload.get("code"))
+    return UpstreamRefused(
+        message if isinstance(message, str) and message else "the provider reported an error",
+        status=next((n for n in statuses if type(n) is int and 400 <= n < 600), None),
+        code=None if code is None else str(code),
+    )
+
+
+class EventReader:
+    """Bytes of a stream → its items. `decoder.overflow`: an event was too large, nothing is read after it."""
+
+    __slots__ = ("decoder",)
+
+    def __init__(self, decoder: Decoder) -> None:
+        self.decoder = decoder
+
+    def feed(self, data: bytes) -> list[Item]:
+        return [item_of(frame) for frame in self.decoder.feed(data)]
+
+    def close(self) -> list[Item]:
+        """What the end of the stream completes."""
+        return [item_of(frame) for frame in self.decoder.close()]

@@ -1,0 +1,84 @@
+"""The admin listener of `moongate serve`: its key and its socket.
+
+If the configuration does not mention it, a key that cannot be kept or a port that is in use is a warning, and the
+gateway serves without it: a configuration from before there was one must still start.
+"""
+
+from __future__ import annotations
+
+import errno
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from moongate.cli.terminal import warn
+from moongate.errors import ConfigError
+from moongate.gateway.config.load import Config
+from moongate.gateway.http.client_key import ADMIN_FILE, own_key
+from moongate.gateway.server.listening import listen
+from moongate.gateway.server.shared_listener import SharedListener
+
+
+@dataclass(frozen=True, slots=True)
+class AdminListener:
+    """`about` is the line of the banner. It has the key only if that was made just now, and only for a terminal."""
+
+    listener: SharedListener
+    about: str
+
+
+def with_admin_key(config: Config, home: Path) -> Config:
+    """The configuration with the key that the gateway keeps in its folder, if it names none. Raises ConfigError."""
+    admin = config.settings.admin
+    if admin is None or admin.key:
+        return config
+    try:
+        made = replace(admin, key=own_key(home, ADMIN_FILE)[0])
+    except ConfigError as error:
+        if admin.at is not None:
+            raise
+        warn(f'{error}; there is no admin listener ("admin": "off" says so)')
+        made = None
+    return replace(config, settings=replace(config.settings, admin=made))
+
+
+def open_admin_listener(
+    config: Config, home: Path, shared_folder: Path | None, *, show_key: bool = False
+) -> AdminListener | None:
+    """None if it is off. Raises ConfigError if its address cannot be used, and the configuration names it."""
+    settings = config.settings
+    admin = settings.admin
+    if admin is None:
+        return None
+    implied = admin.at is None
+    try:
+        # A gateway at any free port is not the only one here, so its admin listener takes any free port as well.
+        sock = listen(admin.host, 0 if implied and settings.port == 0 else admin.port, 1)[0]
+    except OSError as error:
+        if not implied:
+            raise ConfigError(_unusable(admin.host, admin.port, error), path="admin") from None
+        reason = error.strerror or error
+        warn(f'port {admin.port} cannot be used ({reason}): there is no admin listener; set "admin" to change that')
+        return None
+    lock = None if shared_folder is None else shared_folder / "admin.lock"
+    host = f"[{admin.host}]" if ":" in admin.host else admin.host
+    where = f"http://{host}:{sock.getsockname()[1]}"
+    key = admin.key if show_key else _where_key(config, home)
+    return AdminListener(SharedListener(sock, lock), f"{where} (key: {key})")
+
+
+def _unusable(host: str, port: int, error: OSError) -> str:
+    from moongate.cli.port_in_use import listener  # needed only here
+
+    owner = listener(port) if error.errno == errno.EADDRINUSE else ""
+    by = f" by {owner}" if owner else ""
+    return f'cannot listen on {host}:{port}: {error.strerror or error}{by}; choose another address or port, or "off"'
+
+
+def _where_key(config: Config, home: Path) -> str:
+    assert config.settings.admin is not None
+    path = home / ADMIN_FILE
+    try:
+        is_own = path.read_text(encoding="ascii").strip() == config.settings.admin.key
+    except (OSError, UnicodeDecodeError):
+        is_own = False
+    return str(path) if is_own else "as configured"

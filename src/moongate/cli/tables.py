@@ -1,0 +1,75 @@
+"""Rows as people read them: columns that fit, a bar for a share; or JSON and CSV for programs."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from moongate.cli.terminal import Colours
+from moongate.payload import dumps_text
+
+MAX_CELL: Final = 40
+BAR: Final = 20
+
+
+def print_json(value: object) -> None:
+    print(dumps_text(value))
+
+
+def print_csv(rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> None:
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_csv_cell(row.get(name)) for name in columns] for row in rows)
+
+
+def print_table(rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> None:
+    """Columns in which no row has anything are left out; numbers stand to the right."""
+    paint = Colours()
+    if not rows:
+        print("none")
+        return
+    shown = [name for name in columns if any(row.get(name) not in (None, "", [], False) for row in rows)]
+    cells = [[_cell(row.get(name)) for name in shown] for row in rows]
+    widths = [max(len(name), *(len(line[at]) for line in cells)) for at, name in enumerate(shown)]
+    numbers = [all(isinstance(row.get(name), int | float | None) for row in rows) for name in shown]
+    heads = [
+        _padded(name.replace("_", " "), width, right) for name, width, right in zip(shown, widths, numbers, strict=True)
+    ]
+    print(paint("  ".join(heads).rstrip(), "bold"))
+    for line in cells:
+        columns_of_line = zip(line, widths, numbers, strict=True)
+        print("  ".join(_padded(text, width, right) for text, width, right in columns_of_line).rstrip())
+
+
+def bar(share: float) -> str:
+    """A share as a bar of at most twenty blocks; anything above nothing shows something."""
+    eighths = round(share * BAR * 8)
+    if share > 0:
+        eighths = max(1, eighths)
+    whole, rest = divmod(eighths, 8)
+    return "█" * whole + ("" if not rest else "▏▎▍▌▋▊▉"[rest - 1])
+
+
+def _cell(value: object) -> str:
+    if value is None or value is False:
+        return ""
+    if isinstance(value, float):
+        return f"{value:,.2f}"
+    if isinstance(value, int) and value is not True:
+        return f"{value:,}"
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    text = text.replace("T00:00:00Z", "")
+    return text if len(text) <= MAX_CELL else text[: MAX_CELL - 1] + "…"
+
+
+def _csv_cell(value: object) -> object:
+    """A cell that a spreadsheet would take for a formula is text."""
+    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@"):
+        return f"'{value}"
+    return "" if value is None else value
+
+
+def _padded(text: str, width: int, right: bool) -> str:
+    return text.rjust(width) if right else text.ljust(width)

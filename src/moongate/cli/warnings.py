@@ -1,0 +1,33 @@
+"""Warnings about configurations that are valid but probably not what their owner wants."""
+
+from __future__ import annotations
+
+from moongate.cli.file_warnings import file_warnings
+from moongate.gateway.config.load import Config, is_loopback
+from moongate.gateway.config.sources import Source
+from moongate.gateway.transformers import PLACEHOLDER
+from moongate.kimi.transformer import KimiTransformer
+
+
+def config_warnings(config: Config) -> list[str]:
+    """One line per warning."""
+    found = []
+    if config.client_keys is None:
+        found.append('"api_keys": "none": every program on this machine can use your providers')
+    for source in config.sources:
+        if source.endpoint.scheme == "http" and source.keys and not is_loopback(source.endpoint.host):
+            found.append(f"{source.name}: the key travels unencrypted to {source.endpoint.origin}")
+        for model, steps in source.chains.items():
+            if "kimi" in model.lower() and not _repairs_kimi(config, source, model):
+                found.append(
+                    f"{source.name},{model}: a Kimi model without Kimi in its chain, so nothing is repaired: "
+                    'add "transformer": {"use": [["Kimi", {"preset": "agent"}]]} to its provider'
+                )
+            if PLACEHOLDER in {step.name for step in steps} - set(config.transformers.custom):
+                found.append(f"{source.name},{model}: {PLACEHOLDER} is a placeholder and does nothing")
+    return [*found, *file_warnings(config)]
+
+
+def _repairs_kimi(config: Config, source: Source, model: str) -> bool:
+    chain = config.transformers.chain(source.chains[model], model, source.settings.api_base_url)
+    return any(isinstance(each, KimiTransformer) for each in chain.transformers)

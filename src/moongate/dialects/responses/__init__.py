@@ -1,7 +1,0 @@
-"""The OpenAI Responses front: `/v1/responses`."""
-
-from __future__ import annotations
-
-from moongate.dialects.responses.dialect import RESPONSES
-
-__all__ = ["RESPONSES"]

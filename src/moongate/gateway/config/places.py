@@ -1,0 +1,71 @@
+"""A place in the configuration file, for error messages: file, line, path, and the nearest known name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from moongate.errors import ConfigError, ConfigErrors
+from moongate.gateway.config.jsonc import ConfigDocument, join_path
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ConfigPlace:
+    """The path of a value in a document."""
+
+    document: ConfigDocument
+    path: str = ""
+
+    def child(self, key: str | int) -> ConfigPlace:
+        return ConfigPlace(self.document, join_path(self.path, key))
+
+    def error(self, message: str) -> ConfigError:
+        return self.document.error(self.path, message)
+
+
+class ErrorCollector:
+    """Collects the errors of independent steps, so that a person sees all of them at once.
+
+    with errors.collect():
+        step()
+    errors.raise_collected()
+    """
+
+    def __init__(self) -> None:
+        self.errors: list[ConfigError] = []
+
+    @contextmanager
+    def collect(self) -> Iterator[None]:
+        try:
+            yield
+        except ConfigErrors as several:
+            self.errors += several.errors
+        except ConfigError as error:
+            self.errors.append(error)
+
+    def raise_collected(self) -> None:
+        """Raise the error, or ConfigErrors if there are several; return if there is none."""
+        different = list({str(error): error for error in self.errors}.values())  # models may share a wrong option
+        if len(different) == 1:
+            raise different[0]
+        if different:
+            raise ConfigErrors(different)
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """`, did you mean 'x'?`, or the list of known names."""
+    import difflib  # needed for errors only
+
+    names = list(known)
+    by_lower = {each.lower(): each for each in names}
+    close = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
+    if close:
+        return f", did you mean {by_lower[close[0]]!r}?"
+    return f"; known: {', '.join(names)}" if names else ""
+
+
+def json_type(value: object) -> str:
+    """The JSON type of a value, in words."""
+    names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+    return names.get(type(value), "a number")

@@ -1,0 +1,1 @@
+"""What a request meets: authentication, limits, pages, errors, the relay."""

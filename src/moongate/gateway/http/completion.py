@@ -1,0 +1,249 @@
+"""One request to a model, from the body that the client sent to the end of the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Mapping, Sequence
+from contextlib import suppress
+from time import perf_counter
+from typing import Any
+
+from moongate.chat.asked_usage import UsageFilter
+from moongate.chat.contracts import Dialect, Exchange, Note
+from moongate.chat.verdict import ReplacedAnswer
+from moongate.errors import GatewayError
+from moongate.gateway.http.answer_headers import JSON_TYPE, STREAM_HEADERS, answer_headers, model_header
+from moongate.gateway.http.auth import Client
+from moongate.gateway.http.further_tries import FurtherTries
+from moongate.gateway.http.json_body import read_object
+from moongate.gateway.http.judgement import JudgedAnswer, Judgement
+from moongate.gateway.http.provider_answer import content_type_of, error_of
+from moongate.gateway.http.provider_errors import name_provider
+from moongate.gateway.http.relay import Relay
+from moongate.gateway.http.reservation import budget_warning, require_allowed, reserve
+from moongate.gateway.http.sessions import new_session
+from moongate.gateway.http.target_request import GUARD_HEADER, OFFLOAD_BYTES, TargetRequest
+from moongate.gateway.http.upstream_errors import AnswerableRefusal, client_retries, may_be_billed
+from moongate.gateway.http.whole_reader import WholeReader
+from moongate.gateway.limits.limiter import Admission
+from moongate.gateway.routing.attempt import Attempt
+from moongate.gateway.routing.selector import Choice
+from moongate.gateway.server.response_writer import HeaderList, ResponseWriter
+from moongate.gateway.server.ticker import Ticker
+from moongate.gateway.state import GatewayState
+from moongate.gateway.store.accounting import UsageEntry, UsageKey
+from moongate.gateway.target import Target
+from moongate.net.contract import Response
+from moongate.payload import JsonObject
+
+
+class Completion:
+    """`await run(body)`; afterwards the attributes say what happened, for log and metrics."""
+
+    __slots__ = (
+        *("_activity", "_admission", "_body", "_chat", "_client", "_client_request", "_headers", "_left_out"),
+        *("_plan", "_request", "_request_id", "_state", "_ticker", "_warnings", "_writer", "attempts", "billable"),
+        *("choice", "failure", "first_byte_at", "dialect", "judged", "named_error", "notes", "replaced"),
+        *("requested_model", "response_started", "started_at", "streamed", "target", "usage", "usage_entry"),
+    )
+
+    def __init__(
+        self,
+        state: GatewayState,
+        dialect: Dialect,
+        writer: ResponseWriter,
+        headers: Mapping[bytes, bytes],
+        request_id: bytes,
+        ticker: Ticker,
+        client: Client,
+        admission: Admission,
+    ) -> None:
+        self._state = state
+        self._writer = writer
+        self._headers = headers
+        self._request_id = request_id
+        self._ticker = ticker
+        self._activity = ticker.activity
+        self._client = client
+        self._admission = admission
+        self._warnings: HeaderList = []  # headers of the answer
+        self._left_out: Sequence[Note] = ()
+        self.usage_entry: UsageEntry | None = None  # what was reserved for it
+        self.billable = 0  # attempts that a provider may have billed: for those without usage the estimate stands
+        self.started_at = perf_counter()
+        self.requested_model = ""
+        self.dialect = dialect
+        self.response_started = False  # a status was sent
+        self.streamed = False
+        self.first_byte_at: float | None = None
+        self.target: Target | None = None
+        self.choice: Choice | None = None  # of a route with several targets
+        self.judged: JudgedAnswer | None = None  # the last answer of a provider
+        self.attempts = 0
+        self.named_error: GatewayError | None = None  # the error whose message names the provider already
+        self.failure: GatewayError | None = None  # after the status was sent
+        self.usage: JsonObject | None = None
+        self.notes: Sequence[Note] = ()
+        self.replaced: Sequence[ReplacedAnswer] = ()  # by further tries of the guard
+
+    def run(self, body: bytes) -> Coroutine[Any, Any, None]:
+        """Answer. Not async: a small body is parsed and routed before the await, so this may raise at once."""
+        self._body = body
+        if len(body) > OFFLOAD_BYTES:
+            return self._run_large()
+        self._read()
+        return self._route()
+
+    async def _run_large(self) -> None:
+        await self._activity.in_thread(self._read)
+        await self._route()
+
+    def _read(self) -> None:
+        limits = self._state.limits
+        self._client_request = read_object(self._body, limits.json_depth, limits.json_values)
+        self._chat = self.dialect.decode(self._client_request)
+        self._left_out = self.dialect.left_out(self._client_request)
+        needs_usage = self._state.store is not None
+        self._request = TargetRequest(
+            *(self._body, self._client_request, self._chat, self._activity),
+            needs_usage=needs_usage,
+            guarded=self._headers.get(GUARD_HEADER, b"").strip().lower() != b"off",
+        )
+
+    def _route(self) -> Coroutine[Any, Any, None]:
+        state, chat = self._state, self._chat
+        model = chat.get("model")
+        if isinstance(model, str):
+            self.requested_model = model
+        self.streamed = chat.get("stream") is True
+        route = state.routes.find(model)
+        self._plan = plan = state.plan(route)
+        require_allowed(self._client, self.requested_model, route)
+        self.choice = choice = plan.choose(self._headers, chat, self._client.digest, streamed=self.streamed)
+        if state.store is not None:
+            size, target = len(self._body), plan.targets[0 if choice is None else choice.first]
+            key = self.usage_key(target)
+            self.usage_entry = reserve(state, self._admission, key, self._request_id, target, size, chat)
+            self._warnings = budget_warning(state, self._admission)
+        deadlines = state.stream_deadlines if self.streamed else state.whole_deadlines
+        return state.attempts.run(plan.healths, self._attempt, deadlines, client_retries(self._headers), choice)
+
+    def usage_key(self, target: Target) -> UsageKey:
+        """Who asks whom, for the usage, and what the answer was worth."""
+        worth = "" if self.judged is None else self.judged.verdict.worth
+        return self._client.key_id, self._client.team_id, self.dialect.name, target.provider, target.model, worth
+
+    async def _attempt(self, attempt: Attempt) -> None:
+        self.target = target = self._plan.targets[attempt.index]
+        self._plan.asked(self.choice, attempt.index)
+        request = self._request
+        exchange, body = await request.prepare(target)
+        with Judgement(self, target, exchange, tools=bool(exchange.request.get("tools"))):
+            response = await self._send(attempt, target, body)
+            try:
+                if response.status != 200:
+                    self.billable -= 1
+                    refusal = await error_of(response, self._state.redactor.redact)
+                    answered = await request.answers(target, exchange, refusal)
+                    raise AnswerableRefusal.of(refusal) if answered else refusal
+                request.accepted(target)
+                await self._respond(response, exchange, attempt, target)
+            except BaseException:
+                response.close()
+                raise
+            finally:
+                more = [*self._left_out, *request.learned]
+                self.notes = [*exchange.notes, *more] if more else exchange.notes
+
+    async def _respond(self, response: Response, exchange: Exchange, attempt: Attempt, target: Target) -> None:
+        headers = (*target.headers[attempt.key.header], *self._request.forwarded(target, self._headers, further=True))
+        tries = FurtherTries(self._state, target, attempt, headers, self._admission)
+        try:
+            if self.streamed:
+                await self._stream(response, exchange, attempt, target, tries)
+            else:
+                await self._respond_whole(response, exchange, target, tries)
+        finally:
+            tries.end()
+            self.replaced = exchange.replaced
+
+    async def _send(self, attempt: Attempt, target: Target, body: bytes) -> Response:
+        headers = target.headers[attempt.key.header]
+        if forwarded := self._request.forwarded(target, self._headers):
+            headers = (*headers, *forwarded)
+        self.billable += 1
+        try:
+            return await target.upstream.send(
+                "POST", target.path, headers, body, deadlines=attempt.deadlines, may_resend=attempt.may_resend
+            )
+        except GatewayError as error:
+            self.billable -= not may_be_billed(error)
+            raise
+        finally:
+            self.attempts = attempt.number
+
+    async def _respond_whole(self, response: Response, exchange: Exchange, target: Target, tries: FurtherTries) -> None:
+        reader = WholeReader(self.dialect, self._client_request, self._activity, self._state.limits.answer)
+        data = await reader.read(response, exchange)
+        while (further := await tries.send_next(exchange)) is not None:
+            with suppress(GatewayError):  # it was broken: the best answer so far leaves
+                data = await reader.read(further, exchange)
+        self.usage = reader.usage
+        self._mark_started()
+        self._writer.respond(200, [JSON_TYPE, *self._answer_headers(target)], data)
+
+    async def _stream(
+        self, response: Response, exchange: Exchange, attempt: Attempt, target: Target, tries: FurtherTries
+    ) -> None:
+        encoder = self.dialect.encoder(self._client_request)
+        limits = self._state.limits
+        session = new_session(exchange, content_type_of(response), encoder, limits.event, limits.answer)
+        if self._request.asks_usage(target):
+            session.usage_filter = UsageFilter()
+
+        def on_commit() -> None:
+            if session.started:  # else only time has passed, and the provider may never answer
+                attempt.succeeded()
+            self._mark_started()
+
+        relay = Relay(
+            session,
+            self.dialect,
+            self._writer,
+            headers=[*STREAM_HEADERS, *self._answer_headers(target)],
+            timeouts=self._state.stream_timeouts(self._ticker.seconds),
+            ticker=self._ticker,
+            on_commit=on_commit,
+            redact=self._state.redactor.redact_events,
+            name_provider=self.name_provider_once,
+            next_try=lambda: tries.send_next(exchange),
+        )
+        values, slot = self._state.metrics.values, self._state.metrics.streams
+        values[slot] += 1
+        try:
+            await relay.run(response)
+            if relay.failure is not None:
+                attempt.failed(relay.failure)
+        finally:
+            values[slot] -= 1
+            self.failure = relay.failure
+            self.usage = session.usage
+
+    @property
+    def client_request(self) -> JsonObject:
+        """The request as the client sent it. Only of a completion that has begun to run."""
+        return self._client_request
+
+    def name_provider_once(self, error: GatewayError) -> None:
+        """Add to a provider's error which provider it is; once."""
+        if self.target is not None and self.named_error is not error:
+            self.named_error = error
+            name_provider(error, self.target.provider, self.target.origin, self.target.model)
+
+    def _answer_headers(self, target: Target) -> HeaderList:
+        model = model_header(self.requested_model, target.provider, target.model)
+        route = [] if self.choice is None else self.choice.headers
+        return answer_headers(self._request_id, model, self._left_out, route, self._warnings)
+
+    def _mark_started(self) -> None:
+        self.response_started = True
+        self.first_byte_at = perf_counter()

@@ -1,0 +1,111 @@
+"""Further tries: an answer that the guard refuses is asked for again, within the limits of its request."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from time import monotonic
+from typing import Final
+
+from moongate.chat.contracts import Exchange
+from moongate.errors import GatewayError
+from moongate.gateway.limits.limiter import Admission
+from moongate.gateway.routing.attempt import Attempt
+from moongate.gateway.state import GatewayState
+from moongate.gateway.target import Target
+from moongate.net.contract import Response
+from moongate.payload import JsonObject, dumps
+from moongate.prices.tokens import answer_limit, estimated_prompt
+
+LEAST_SECONDS: Final = 0.05  # that must be left of the deadline
+Header = tuple[bytes, bytes]
+
+
+class FurtherTries:
+    """Those of one request. `end` it when the answer is over; a client that leaves cancels what runs."""
+
+    __slots__ = (
+        "_admission",
+        "_admissions",
+        "_attempt",
+        "_due",
+        "_has_place",
+        "_headers",
+        "_state",
+        "_target",
+        "count",
+    )
+
+    def __init__(
+        self,
+        state: GatewayState,
+        target: Target,
+        attempt: Attempt,
+        headers: tuple[Header, ...],
+        admission: Admission,
+    ) -> None:
+        self._state = state
+        self._target = target
+        self._attempt = attempt
+        self._headers = headers
+        self._admission = admission
+        self._admissions: list[Admission] = []  # one for each try, for what is put aside for it
+        self._due = monotonic() + attempt.deadlines.total
+        self._has_place = False
+        self.count = 0
+
+    async def send_next(self, exchange: Exchange) -> Response | None:
+        """The answer to the try that the exchange wants, if it wants one and it may be made."""
+        wanted = exchange.next_request()
+        return None if wanted is None else await self.send(wanted)
+
+    async def send(self, request: JsonObject) -> Response | None:
+        """The answer to a further try, whose status is 200; None if it may not be made, or fails before its answer."""
+        body = dumps(request)
+        hindrance = self._hindrance(request, len(body))
+        if hindrance:
+            self._count(hindrance)
+            return None
+        self.count += 1
+        deadlines = replace(self._attempt.deadlines, total=self._due - monotonic())
+        target = self._target
+        try:
+            response = await target.upstream.send(
+                "POST", target.path, self._headers, body, deadlines=deadlines, may_resend=self._attempt.may_resend
+            )
+        except GatewayError:
+            self._count("failed")
+            return None
+        if response.status == 200:
+            self._count("sent")
+            return response
+        response.close()
+        self._count("failed")
+        return None
+
+    def end(self) -> None:
+        for admission in self._admissions:
+            admission.give_back()  # the request itself settles the sum of all its answers
+        self._admissions.clear()
+        if self._has_place:
+            self._has_place = False
+            self._state.guard_budget.give_back()
+
+    def _hindrance(self, request: JsonObject, size: int) -> str:
+        """Why no further try may be made; "" if it may."""
+        if self._due - monotonic() < LEAST_SECONDS:
+            return "deadline"
+        if not self._has_place:
+            self._has_place = self._state.guard_budget.take()
+            if not self._has_place:
+                return "budget"
+        prompt, answer, prices = estimated_prompt(size), answer_limit(request), self._target.prices
+        cost = None if prices is None else prices.upper_bound(prompt, answer)
+        admission = self._admission.further()
+        if admission.reserve(prompt + answer, prompt, cost) is not None:
+            return "limit"
+        self._admissions.append(admission)
+        return ""
+
+    def _count(self, result: str) -> None:
+        labels = {"provider": self._target.provider, "model": self._target.model}
+        self._state.metrics.count("moongate_guard_tries_total", **labels, result=result)

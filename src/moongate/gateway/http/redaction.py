@@ -1,0 +1,128 @@
+"""Removes secrets from text that leaves the gateway, by value.
+
+Usual spellings (plain, URL-encoded, inside base64) are found as they are. For others the text is folded: escapes of
+JSON, URLs and HTML are resolved, tags removed, and of what is left only letters and digits are compared, in one case.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Iterator
+from typing import Final
+from urllib.parse import quote
+
+from moongate.errors import GatewayError
+from moongate.gateway.http.spelling import fold, folded_positions
+from moongate.payload import JsonObject, dumps, object_of
+
+MASK: Final = "[secret]"
+MIN_LENGTH: Final = 6  # a shorter "secret" may be a common word, which would be masked everywhere
+MIN_FOLDED: Final = 12  # letters and digits of a secret that is found in any spelling
+MAX_AT_ONCE: Final = 2048  # characters in which all secrets are looked for at the same time
+MAX_LOCATED: Final = 16 * 1024  # characters of a text in which an unusual spelling is masked alone, else the whole text
+
+
+class Redactor:
+    """Masks the secrets of one configuration."""
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        secrets = [secret for secret in secrets if len(secret) >= MIN_LENGTH]
+        self._usual = AnyOf({form for secret in secrets for form in _forms(secret)})
+        self._folded = AnyOf({fold(secret) for secret in secrets if len(fold(secret)) >= MIN_FOLDED})
+        self._shortest = min(map(len, secrets), default=0)
+
+    def redact(self, text: str) -> str:
+        """The text with every secret masked; the same object if there is none in it."""
+        if len(text) < self._shortest:
+            return text
+        text = self._usual.masked(text)
+        return self._unhidden(text) if self._is_hidden(text) else text
+
+    def redact_error(self, error: GatewayError) -> None:
+        """Mask secrets in every text of an error."""
+        error.message, error.path = self.redact(error.message), self.redact(error.path)
+        error.code = self.redact(error.code) if error.code else error.code
+        error.args = (self.redact(str(error)),)
+
+    def redact_events(self, events: bytes) -> bytes:
+        """Events of a stream with every secret masked; they stay events."""
+        text = self._usual.masked(events.decode("utf-8", "surrogateescape"))
+        if self._is_hidden(text):
+            text = "\n".join(map(self._redacted_line, text.split("\n")))
+        return text.encode("utf-8", "surrogateescape")
+
+    def _redacted_line(self, line: str) -> str:
+        """A line of an event. In JSON the secret is masked inside of its string, else the whole line's value is."""
+        field, colon, value = line.partition(":")
+        if not self._is_hidden(value):
+            return line
+        found = object_of(value.encode("utf-8", "surrogateescape"))
+        masked = MASK if found is None else dumps(self._redacted_value(found)).decode("utf-8", "surrogateescape")
+        return f"{field}{colon} {masked}"
+
+    def _redacted_value(self, value: object) -> object:
+        if isinstance(value, str):
+            return self.redact(value)
+        if isinstance(value, list):
+            return [self._redacted_value(each) for each in value]
+        if isinstance(value, dict):
+            redacted: JsonObject = {self.redact(key): self._redacted_value(each) for key, each in value.items()}
+            return redacted
+        return value
+
+    def _is_hidden(self, text: str) -> bool:
+        """Is a secret in the text, in a spelling of its own?"""
+        return self._folded.is_in(fold(text))
+
+    def _unhidden(self, text: str) -> str:
+        """The text with secrets masked where they stand; if they cannot be told from what is around them, the mask."""
+        if len(text) > MAX_LOCATED:
+            return MASK
+        letters, positions = folded_positions(text)
+        parts, at = [], 0
+        for match in self._folded.all_in(letters):
+            start, end = positions[match.start()][0], positions[match.end() - 1][1]
+            parts += [text[at:start], MASK]
+            at = end
+        masked = "".join([*parts, text[at:]])
+        return MASK if self._is_hidden(masked) else masked
+
+
+class AnyOf:
+    """Looks for any of some texts, not all of which are empty."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        # The longest first: one secret may begin with another.
+        self._texts = sorted(texts, key=lambda text: (-len(text), text))
+        # Without texts a pattern that matches nowhere.
+        self._pattern = re.compile("|".join(map(re.escape, self._texts)) or r"(?!)")
+
+    def is_in(self, text: str) -> bool:
+        # The pattern tries each of the texts at each place: for a long text one search after the other is faster.
+        if len(text) > MAX_AT_ONCE:
+            return any(each in text for each in self._texts)
+        return self._pattern.search(text) is not None
+
+    def masked(self, text: str) -> str:
+        """The text with each of them masked; the same object if there is none in it."""
+        return self._pattern.sub(MASK, text) if self.is_in(text) else text
+
+    def all_in(self, text: str) -> Iterator[re.Match[str]]:
+        return self._pattern.finditer(text)
+
+
+def _forms(secret: str) -> Iterable[str]:
+    data = secret.encode()
+    yield secret
+    yield secret.replace("/", "\\/")  # as some JSON writers escape it
+    yield quote(secret, safe="")
+    yield quote(secret, safe="").lower()
+    yield "".join(f"%{byte:02X}" for byte in data)
+    # Base64 of any text that contains the secret: three alignments, without characters that encode neighbours too.
+    for shift in range(3):
+        encoded = b64encode(b"\0" * shift + data).rstrip(b"=").decode("ascii")
+        end = len(encoded) - 1 if (shift + len(data)) % 3 else len(encoded)
+        inner = encoded[(0, 2, 3)[shift] : end]
+        yield inner
+        yield inner.replace("+", "-").replace("/", "_")

@@ -1,0 +1,124 @@
+"""Feeds a stream to its session: small reads at once, large events in a thread, so that the loop serves others.
+
+While a thread works, the provider is paused, and what still comes waits its turn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final, Protocol
+
+from moongate.gateway.server.activity import Activity
+from moongate.net.contract import Response
+from moongate.pipeline.session import Session
+
+OFFLOAD_BYTES: Final = 64 * 1024  # of reads that have given no output yet: an event of this size may take long
+
+
+class FedStream(Protocol):
+    """The stream that is fed."""
+
+    @property
+    def task(self) -> object:
+        """The task that waits for it."""
+
+    @property
+    def paused(self) -> bool:
+        """The client has fallen behind."""
+
+    def suspend_forwarding(self) -> None:
+        """Nothing may pass the session until the next output."""
+
+    def deliver(self, out: bytes) -> None:
+        """What the session has made of a read."""
+
+
+class StreamFeeder:
+    """`feed` is the sink of the provider's reads."""
+
+    __slots__ = (
+        *("_activity", "_error", "_response", "_session", "_stopped", "_stream", "_working", "_unsettled", "_waiting"),
+    )
+
+    def __init__(self, session: Session, response: Response, activity: Activity, stream: FedStream) -> None:
+        self._session = session
+        self._response = response
+        self._activity = activity
+        self._stream = stream
+        self._unsettled = 0  # bytes that have given no output yet
+        self._waiting: list[bytes] = []  # reads that came while a thread works
+        self._working: asyncio.Future[None] | None = None  # done when no thread works any more
+        self._error: Exception | None = None
+        self._stopped = False
+
+    def feed(self, data: bytes) -> None:
+        """A read from the provider. Raises what the session or the stream raises, unless in a thread."""
+        if self._working is not None:
+            self._waiting.append(data)
+            self._response.pause()  # the client may have resumed it
+            return
+        if self._session.finished:
+            return  # nothing after the end is read
+        if self._unsettled + len(data) > OFFLOAD_BYTES:
+            self._feed_in_thread(data)
+            return
+        self._activity.feeding = self._stream.task
+        try:
+            out = self._session.feed(data)
+        finally:
+            self._activity.feeding = None
+        self._unsettled = 0 if out else self._unsettled + len(data)
+        self._stream.deliver(out)
+
+    async def idle(self) -> None:
+        """Wait until no thread works: until then nobody else may use the session."""
+        while self._working is not None:
+            await asyncio.shield(self._working)
+
+    async def settle(self) -> None:
+        """The same. Raises what was raised in a thread."""
+        await self.idle()
+        if self._error is not None:
+            raise self._error
+
+    async def close(self) -> bytes:
+        """The end of the session's output."""
+        if self._unsettled <= OFFLOAD_BYTES:
+            return self._session.close()
+        return await self._activity.in_thread(self._session.close)
+
+    def stop(self) -> None:
+        """Nobody waits for the output any more."""
+        self._stopped = True
+
+    def _feed_in_thread(self, data: bytes) -> None:
+        loop = asyncio.get_running_loop()
+        self._working = loop.create_future()
+        self._stream.suspend_forwarding()  # what follows must not overtake it
+        self._response.pause()
+        self._activity.in_threads.add(self._stream.task)
+        self._unsettled += len(data)
+        loop.run_in_executor(None, self._session.feed, data).add_done_callback(self._fed)
+
+    def _fed(self, done: asyncio.Future[bytes]) -> None:
+        """The thread has ended: deliver its output, then feed what came meanwhile."""
+        thread, self._working = self._working, None
+        self._activity.in_threads.discard(self._stream.task)
+        error = done.exception()
+        try:
+            if error is not None:
+                raise error
+            if not self._stopped:
+                out = done.result()
+                self._unsettled = 0 if out else self._unsettled
+                self._stream.deliver(out)
+                waiting, self._waiting = self._waiting, []
+                for data in waiting:
+                    self.feed(data)
+        except Exception as raised:  # `settle` raises it again, in the task that waits for the stream
+            self._error = raised
+            self._response.close()
+        if self._working is None and not self._stream.paused:
+            self._response.resume()
+        if thread is not None:
+            thread.set_result(None)

@@ -1,0 +1,44 @@
+"""Reads whole answers of a provider and writes them for the client's front."""
+
+from __future__ import annotations
+
+from moongate.chat.contracts import Dialect, Exchange
+from moongate.gateway.http.provider_answer import content_type_of, end_of, reply_of
+from moongate.gateway.http.target_request import OFFLOAD_BYTES
+from moongate.gateway.server.activity import Activity
+from moongate.net.contract import Response
+from moongate.payload import JsonObject, dumps
+
+
+class WholeReader:
+    """For one request. `usage` is that of the last answer that was read."""
+
+    __slots__ = ("_activity", "_client_request", "_dialect", "_limit", "usage")
+
+    def __init__(self, dialect: Dialect, client_request: JsonObject, activity: Activity, limit: int) -> None:
+        self._dialect = dialect
+        self._client_request = client_request
+        self._activity = activity
+        self._limit = limit  # bytes of an answer
+        self.usage: JsonObject | None = None
+
+    async def read(self, response: Response, exchange: Exchange) -> bytes:
+        """The answer for the client: the best one, if there were others before. Raises GatewayError."""
+        content_type, limit = content_type_of(response), self._limit
+        try:
+            if (data := response.at_once(limit)) is None:
+                data = await response.read(limit, end_of(content_type, limit))
+            if len(data) > OFFLOAD_BYTES:
+                return await self._activity.in_thread(self._encoded, data, content_type, exchange)
+            return self._encoded(data, content_type, exchange)
+        except BaseException:
+            response.close()
+            raise
+
+    def _encoded(self, data: bytes, content_type: str, exchange: Exchange) -> bytes:
+        reply, unchanged = reply_of(exchange, data, content_type)
+        usage = reply.get("usage")
+        self.usage = usage if isinstance(usage, dict) else None
+        if not self._dialect.passes_bytes_through:
+            return dumps(self._dialect.encode(reply, self._client_request))
+        return data if unchanged else dumps(reply)

@@ -1,0 +1,183 @@
+"""Admission of requests by the limits of their key and team.
+
+limiter = Limiter(folder, worker=0, workers=4)
+key = limiter.account(digest, LimitSet(rpm=60), "key")
+admission = limiter.admit((key,))            # Admission or Refusal: rates and concurrency
+refusal = admission.reserve(tokens, prompt, cost)   # None or Refusal: tokens and budgets
+admission.settle(tokens, cost)               # what it really took; without it, the estimate stands
+admission.release()                          # always
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from moongate.gateway.limits.account import Account, Reserved
+from moongate.gateway.limits.budget_share import is_nearly_spent, used_share
+from moongate.gateway.limits.limit_set import LimitSet, Refusal
+from moongate.gateway.limits.periods import DAY_SECONDS
+from moongate.gateway.limits.shared_table import LOCK_SECONDS, SharedTable
+
+Clock = Callable[[], int]
+
+
+class Limiter:
+    """The accounts of one worker, in a table that all workers share. `folder` None: there is one worker."""
+
+    def __init__(
+        self,
+        folder: Path | None = None,
+        *,
+        worker: int = 0,
+        workers: int = 1,
+        monotonic: Clock = time.monotonic_ns,
+        wall: Callable[[], float] = time.time,
+        lock_seconds: float = LOCK_SECONDS,
+    ) -> None:
+        self._table = SharedTable(folder, worker=worker, workers=workers, lock_seconds=lock_seconds)
+        self._table.clear_worker()
+        self._is_shared = self._table.is_shared
+        self.now = monotonic
+        self._wall = wall
+        self._accounts: dict[bytes, Account] = {}
+
+    def account(self, identity: bytes, limits: LimitSet, owner: str = "key") -> Account:
+        """The account of a key or team (`identity`: 32 bytes), with these limits from now on."""
+        found = self._accounts.get(identity)
+        if found is None:
+            found = self._accounts[identity] = Account(self._table, identity, limits, owner)
+        elif found.limits != limits:
+            found.change(limits)
+        return found
+
+    def admit(self, accounts: tuple[Account, ...]) -> Admission | Refusal:
+        """Begin a request, in all accounts or in none; `release` must follow."""
+        for account in accounts:
+            if account.has_request_limits:
+                refusal = self._admit_limited(accounts)
+                if refusal is not None:
+                    return refusal
+                break
+        else:
+            for account in accounts:
+                account.take_request(0)  # counts it, in this worker's own column
+        return Admission(self, accounts)
+
+    def _admit_limited(self, accounts: tuple[Account, ...]) -> Refusal | None:
+        now = self.now()
+        shared = self._is_shared
+        if shared:
+            self._table.lock()
+        try:
+            for account in accounts:
+                refusal = account.check_request(now)
+                if refusal is not None:
+                    return refusal
+            for account in accounts:
+                account.take_request(now)
+            return None
+        finally:
+            if shared:
+                self._table.unlock()
+
+    def reserve(self, accounts: tuple[Account, ...], reserved: Reserved) -> list[int] | Refusal:
+        """The window of each account that it counts in."""
+        tokens, prompt, cost = reserved
+        now, day = self.now(), int(self._wall() // DAY_SECONDS)
+        shared = self._is_shared
+        if shared:
+            self._table.lock()
+        try:
+            for account in accounts:
+                refusal = account.check_cost(tokens, prompt, cost, now, day)
+                if refusal is not None:
+                    return refusal
+            return [account.take_cost(tokens, prompt, cost, now) for account in accounts]
+        finally:
+            if shared:
+                self._table.unlock()
+
+    def today(self) -> int:
+        """The UTC day, counted from 1970."""
+        return int(self._wall() // DAY_SECONDS)
+
+    @property
+    def lock_timeouts(self) -> int:
+        """How often a lock was not had in time, so that a limit may have been off by one."""
+        return self._table.lock_timeouts
+
+    def close(self) -> None:
+        self._table.close()
+
+
+class Admission:
+    """A request that was admitted. One at a time uses it."""
+
+    __slots__ = ("_accounts", "_limiter", "_open", "_reserved", "_windows")
+
+    def __init__(self, limiter: Limiter, accounts: tuple[Account, ...]) -> None:
+        self._limiter = limiter
+        self._accounts = accounts
+        self._reserved: Reserved | None = None
+        self._windows: list[int] = []
+        self._open = True
+
+    def further(self) -> Admission:
+        """For more of the same request: it may reserve on its own, and counts as no request."""
+        further = Admission(self._limiter, self._accounts)
+        further._open = False
+        return further
+
+    def give_back(self) -> None:
+        """Nothing of what was put aside was spent here."""
+        self.settle(0, 0)
+
+    def reserve(self, tokens: int, prompt: int, cost: int | None) -> Refusal | None:
+        """Put aside what the request is estimated at. `cost` None: its price is not known."""
+        for account in self._accounts:
+            if account.has_cost_limits:
+                break
+        else:
+            return None
+        reserved = (tokens, prompt, cost)
+        found = self._limiter.reserve(self._accounts, reserved)
+        if isinstance(found, Refusal):
+            return found
+        self._reserved, self._windows = reserved, found
+        return None
+
+    def settle(self, tokens: int, cost: int | None) -> None:
+        """What the request really took. Once; further calls do nothing."""
+        reserved = self._reserved
+        if reserved is not None:
+            self._reserved = None
+            now = self._limiter.now()
+            for account, window in zip(self._accounts, self._windows, strict=True):
+                account.settle(reserved, tokens, cost, window, now)
+
+    def release(self) -> None:
+        """The request has ended. A reservation that was not settled is taken as spent."""
+        reserved = self._reserved
+        if reserved is not None:
+            self.settle(reserved[0], reserved[2])
+        if self._open:
+            self._open = False
+            for account in self._accounts:
+                account.leave()
+
+    def is_nearly_spent(self) -> bool:
+        """Is most of a budget spent, of any account?"""
+        for account in self._accounts:  # noqa: SIM110 (a generator costs more)
+            if account.has_budget and is_nearly_spent(account):
+                return True
+        return False
+
+    def used_share(self) -> float:
+        """The largest share of a budget that is spent, of all accounts."""
+        share = 0.0
+        for account in self._accounts:
+            if account.has_budget:
+                share = max(share, used_share(account))
+        return share

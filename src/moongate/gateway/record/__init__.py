@@ -1,0 +1,1 @@
+"""What a request leaves in the log and the metrics."""

@@ -1,0 +1,89 @@
+"""The access log: one line per request, collected as tuples, formatted by a timer, written by a thread.
+
+Prompts and answers are only in a line if the configuration asks for it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from moongate.gateway.record.log_lines import Entry, json_line, missing_json, missing_text, text_line
+from moongate.gateway.record.log_writer import LogWriter
+from moongate.gateway.record.messages import print_message
+
+FLUSH_SECONDS: Final = 0.5
+FORMATS: Final = {"json": (json_line, missing_json), "text": (text_line, missing_text)}
+
+
+class AccessLog:
+    """`add` from the event loop; `flush` from a timer; `close` writes the rest.
+
+    `dropped` is told, in the event loop, how many lines were lost since the last time; `warn` prints a message.
+    """
+
+    def __init__(
+        self,
+        descriptor: int,
+        *,
+        style: str,
+        dropped: Callable[[int], None] = lambda _: None,
+        warn: Callable[[str], None] = print_message,
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
+        self._dropped = dropped
+        self._lost = 0  # as `dropped` knows it
+        self._entries: list[Entry] = []
+        self._writer: LogWriter | None = None
+        self.add: Callable[[Entry], None] = _discard
+        if style in FORMATS:
+            self._format, missing = FORMATS[style]
+            self._colour = style == "text" and _takes_colour(descriptor, environ)
+            self._writer = LogWriter(descriptor, missing, warn)
+            self.add = self._entries.append
+
+    def flush(self) -> None:
+        """Format the waiting lines and hand them to the writer."""
+        writer = self._writer
+        if writer is None:
+            return
+        if self._entries:
+            entries = self._entries[:]
+            self._entries.clear()  # the same list: `add` is its append
+            writer.write(b"".join([self._format(entry, self._colour) for entry in entries]), len(entries))
+        if writer.lost != self._lost:
+            lost = writer.lost - self._lost
+            self._lost += lost
+            self._dropped(lost)
+
+    def close(self, seconds: float = 2.0) -> None:
+        """Write the rest, but wait no longer than `seconds` for it."""
+        self.flush()
+        if self._writer is not None:
+            self._writer.close(seconds)
+            self.flush()
+
+
+def style_for(setting: str, descriptor: int) -> str:
+    """`auto` is text on a terminal, else JSON."""
+    if setting != "auto":
+        return setting
+    return "text" if os.isatty(descriptor) else "json"
+
+
+def standard_output() -> int:
+    """The descriptor of standard output, also when `sys.stdout` was replaced by something without one."""
+    try:
+        return sys.stdout.fileno()
+    except (AttributeError, OSError, ValueError):
+        return 1
+
+
+def _takes_colour(descriptor: int, environ: Mapping[str, str]) -> bool:
+    return os.isatty(descriptor) and "NO_COLOR" not in environ and environ.get("TERM") != "dumb"
+
+
+def _discard(entry: Entry) -> None:
+    """Used when the log is off."""

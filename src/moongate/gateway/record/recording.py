@@ -1,0 +1,157 @@
+"""What a finished request leaves behind: numbers in the metrics and one entry for the access log."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final
+
+from moongate.chat.contracts import Note
+from moongate.gateway.record.log_lines import Entry
+from moongate.gateway.record.target_counters import TargetCounters
+from moongate.gateway.server.response_writer import MAX_COPY, CopyingResponseWriter
+from moongate.payload import JsonObject
+from moongate.prices.summed import summed_usage
+from moongate.prices.tokens import counts_of
+
+if TYPE_CHECKING:
+    from moongate.gateway.http.completion import Completion
+    from moongate.gateway.http.request_handler import RequestHandler
+    from moongate.gateway.routing.selector import RouteReport
+    from moongate.gateway.target import Target
+
+MAX_SECRET: Final = 4096  # characters of a secret in any spelling
+NO_NOTES: Final[Mapping[str, int]] = {}
+
+
+def record(handler: RequestHandler) -> Entry:
+    """Count a finished request and make its log entry. No secret is in it, whatever client or provider sent."""
+    now = time.perf_counter()
+    completion = handler.completion
+    if completion is not None and completion.target is not None:
+        counted = _count_with_target(handler, completion, completion.target, now - handler.started_at)
+        return _entry(handler, completion, now, *counted)
+    if handler.is_completion:
+        _count_without_target(handler)
+    return _entry(handler, completion, now, NO_NOTES, None)
+
+
+def _entry(
+    handler: RequestHandler, completion: Completion | None, now: float, notes: Mapping[str, int], cost: int | None
+) -> Entry:
+    asked, provider, model, error = "", "", "", handler.error
+    streamed, first_byte, usage, attempts, route, judged = False, None, None, 0, None, None
+    if completion is not None:
+        asked, streamed, route = _requested_model(handler, completion), completion.streamed, _route(completion)
+        usage, attempts, judged = total_usage(completion), completion.attempts, completion.judged
+        first_byte = None if completion.first_byte_at is None else completion.first_byte_at - handler.started_at
+        error = error or _failure_text(handler, completion)
+        if completion.target is not None:
+            provider, model = completion.target.provider, completion.target.model
+    client = handler.client.name if handler.client is not None else ""
+    front = handler.dialect.name if handler.is_completion else ""
+    path = handler.path if handler.is_completion else handler.state.redactor.redact(handler.path)[:200]
+    bodies = _bodies(handler) if handler.state.log_bodies else None
+    # Entry(…) would run the named tuple's own `__new__`, a Python function, once more for every request.
+    return tuple.__new__(
+        Entry,
+        (
+            *(time.time(), handler.id, client, front, handler.method, path, asked, provider, model, handler.status),
+            *(streamed, first_byte, now - handler.started_at, usage, notes, attempts, error, bodies),
+            *(cost, route, judged),
+        ),
+    )
+
+
+def _route(completion: Completion) -> RouteReport | None:
+    """How the target was chosen, if there was a choice."""
+    return None if completion.choice is None else completion.choice.report
+
+
+def _failure_text(handler: RequestHandler, completion: Completion) -> str:
+    """Why a stream failed after it had begun, without secrets; "" if it did not."""
+    return "" if completion.failure is None else handler.state.redactor.redact(str(completion.failure))
+
+
+def _count_without_target(handler: RequestHandler) -> None:
+    """Count a completion that never came to an attempt, and give back what was reserved for it."""
+    completion, store = handler.completion, handler.state.store
+    if completion is not None and completion.usage_entry is not None and store is not None:
+        store.accounting.drop(completion.usage_entry)
+    labels = {"front": handler.dialect.name, "status": str(handler.status)}
+    handler.gateway.metrics.count("moongate_requests_total", model="", provider="", **labels)
+
+
+def _count_with_target(
+    handler: RequestHandler, completion: Completion, target: Target, duration: float
+) -> tuple[Mapping[str, int], int | None]:
+    """Count a completion, settle what was reserved for it, and journal what it took. Gives its repairs by kind, and
+    what it cost."""
+    counters = target.counters(handler.dialect.name)
+    notes = _count(counters, completion, handler.status, duration)
+    counts = counts_of(total_usage(completion))
+    cost = None if counts is None or target.prices is None else target.prices.cost(counts)
+    if completion.response_started:
+        counters.count_cost(cost)
+    route = _route(completion)
+    if route is not None:
+        handler.gateway.metrics.values[route.slot] += 1
+    entry, store = completion.usage_entry, handler.state.store
+    if entry is None or store is None:
+        return notes, cost
+    first_byte = None if completion.first_byte_at is None else completion.first_byte_at - handler.started_at
+    kept = store.accounting.end(
+        entry,
+        completion.usage_key(target),
+        counts,
+        cost,
+        (handler.status, completion.attempts, sum(notes.values()), first_byte, duration),
+        billable=completion.billable,
+    )
+    if not kept:
+        handler.gateway.metrics.count("moongate_usage_lost_total")
+    return notes, cost
+
+
+def total_usage(completion: Completion) -> JsonObject | None:
+    """The tokens of all answers, those that the guard replaced included; the client sees those of its answer."""
+    if not completion.replaced:
+        return completion.usage
+    return summed_usage([completion.usage, *(replaced.usage for replaced in completion.replaced)])
+
+
+def _count(counters: TargetCounters, completion: Completion, status: int, duration: float) -> Mapping[str, int]:
+    """Count one completion. Gives its repairs by kind, for the log."""
+    first_byte = None if completion.first_byte_at is None else completion.first_byte_at - completion.started_at
+    counters.count_request(status, duration, first_byte)
+    usage = total_usage(completion)
+    if usage is not None:
+        counters.count_tokens(usage)
+    if not completion.notes:
+        return NO_NOTES
+    kinds: dict[str, int] = {}
+    for note in completion.notes:  # of a custom transformer they may be of any class that has a `kind`
+        kinds[note.kind] = kinds.get(note.kind, 0) + 1
+        counters.count_repair(note.kind, note.mends if isinstance(note, Note) else "vendor")
+    return kinds
+
+
+def _requested_model(handler: RequestHandler, completion: Completion) -> str:
+    model = completion.requested_model
+    if handler.state.routes.is_name(model):
+        return model
+    return handler.state.redactor.redact(model)[:200] if len(model) <= 4096 else f"({len(model)} characters)"
+
+
+def _bodies(handler: RequestHandler) -> tuple[str, str] | None:
+    """The request and the answer, if the log is to show them."""
+    if not isinstance(handler.writer, CopyingResponseWriter):
+        return None
+    redact = handler.state.redactor.redact
+    return _beginning(handler.request_body, redact), _beginning(bytes(handler.writer.copy), redact)
+
+
+def _beginning(data: bytes, redact: Callable[[str], str]) -> str:
+    """As much of a body as the log shows. Its end is left out if it was cut, perhaps within a secret."""
+    text = redact(data[:MAX_COPY].decode("utf-8", "replace"))
+    return text if len(data) < MAX_COPY else text[:-MAX_SECRET]

@@ -1,0 +1,1 @@
+"""Which target answers, and what happens when it does not."""

@@ -1,0 +1,1 @@
+"""From sockets to requests."""

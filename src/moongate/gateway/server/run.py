@@ -1,0 +1,98 @@
+"""Run the gateway: uvicorn with our protocol, in one process or several, from start to a clean shutdown.
+
+SIGTERM or SIGINT drains and exits with 0, a second one exits at once; SIGHUP reloads. With several workers a parent
+holds the sockets and replaces workers that die; each worker has its own socket (SO_REUSEPORT), so the kernel
+distributes connections evenly, and a dead worker's replacement gets its socket with the connections that wait in it.
+Workers whose parent has died stop listening at once, then drain: the port belongs to whoever is started next.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, Protocol, cast, runtime_checkable
+
+import uvicorn
+
+from moongate.gateway.server.address_connections import AddressConnections
+from moongate.gateway.server.connection_limits import ConnectionLimits
+from moongate.gateway.server.listening import BACKLOG, limit_unsent, listen, sockets_of
+from moongate.gateway.server.protocol import ClientProtocol, DirectHandler
+from moongate.gateway.server.resources import raise_limits
+from moongate.gateway.server.service_manager import ServiceManager
+from moongate.gateway.server.shared_listener import SharedListener
+from moongate.gateway.server.uvicorn_server import GatewayServer, ServerPosition, WorkerService
+from moongate.gateway.server.worker_reports import WorkerReports
+from moongate.gateway.server.workers import SILENT_SECONDS, supervise
+
+
+@runtime_checkable
+class DirectService(Protocol):
+    """A service that takes requests from our protocol directly."""
+
+    handle: DirectHandler
+
+
+def serve(
+    make: Callable[[int], WorkerService],
+    *,
+    host: str,
+    port: int,
+    workers: int = 1,
+    limits: ConnectionLimits | None = None,
+    drain: float = 30,
+    announce: Callable[[int], None] = lambda _: None,
+    manager: ServiceManager | None = None,
+    silence: float = SILENT_SECONDS,
+    admin: SharedListener | None = None,
+) -> int:
+    """Serve until a signal stops it; returns the exit code. Raises OSError if the address cannot be bound.
+
+    `make(n)` makes the service of worker n (from 0), in its process. If the service has `handle`, requests go to that
+    without ASGI in between. `announce` is called with the port once connections are accepted. `manager` is told how it
+    fares; its sockets, if it has any, are served instead of `host` and `port`. A worker whose loop does not run for
+    `silence` seconds is replaced. One worker serves `admin`, if its service has `handle_admin`.
+    """
+    raise_limits()
+    manager = manager or ServiceManager()
+    sockets = [limit_unsent(sock) for sock in manager.sockets] or listen(host, port, workers)
+    announce(sockets[0].getsockname()[1])
+    reports = WorkerReports(workers)
+
+    def work(index: int, *, replaces: bool = False) -> int:
+        own = sockets_of(index, workers, sockets)
+        for other in set(sockets).difference(own):
+            other.close()
+        service, observer = make(index), manager if workers == 1 else reports.of(index)
+        if replaces:  # the configuration may have been reloaded since the start
+            service.reload()
+            observer.reloaded()
+        position = ServerPosition(observer, has_parent=workers > 1, sockets_are_kept=bool(manager.sockets), admin=admin)
+        server = make_server(service, limits or ConnectionLimits(), drain, position)
+        server.run(sockets=own)
+        return server.exit_code
+
+    return work(0) if workers == 1 else supervise(work, reports, workers, manager, silence=silence)
+
+
+def make_server(
+    service: WorkerService, limits: ConnectionLimits, drain: float, position: ServerPosition
+) -> GatewayServer:
+    """uvicorn, configured for our protocol and without its own logs, headers and websockets."""
+    handle = service.handle if isinstance(service, DirectService) else None
+    connections = AddressConnections(limits.per_address, limits.is_exempt)
+    config = uvicorn.Config(
+        cast(Any, service),
+        http=cast(Any, functools.partial(ClientProtocol, limits=limits, handle=handle, connections=connections)),
+        loop="uvloop",
+        ws="none",
+        interface="asgi3",
+        lifespan="auto",
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        backlog=BACKLOG,
+    )
+    return GatewayServer(config, service, drain, position)

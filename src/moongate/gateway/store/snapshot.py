@@ -1,0 +1,56 @@
+"""All keys and teams as they are now, with what their budgets have spent: what a worker needs to know of the store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from moongate.gateway.limits.limit_set import LimitSet
+from moongate.gateway.limits.periods import window_of
+from moongate.gateway.store.database import Database
+from moongate.gateway.store.entities import StoredKey, Team
+from moongate.gateway.store.keys import KeyStore
+from moongate.gateway.store.usage_report import spent
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What was spent in the window that begins on a day."""
+
+    window_start: int
+    money: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """`spent` is by the identity of a key or team that has a budget."""
+
+    revision: int = -1
+    keys: Mapping[bytes, StoredKey] = field(default_factory=dict)  # by digest, also by the one before a rotation
+    teams: Mapping[str, Team] = field(default_factory=dict)
+    spent: Mapping[bytes, Spent] = field(default_factory=dict)
+
+
+def read_snapshot(database: Database, day: int) -> Snapshot:
+    """Raises StoreError."""
+    store = KeyStore(database)
+    revision = store.revision()  # first: a change that comes meanwhile is seen again
+    teams = {team.id: team for team in store.teams()}
+    by_digest: dict[bytes, StoredKey] = {}
+    found: dict[bytes, Spent] = {}
+    for key in store.list_keys():
+        if key.previous_digest is not None:
+            by_digest[key.previous_digest] = key
+        by_digest[key.digest] = key
+        if key.limits.has_budget:
+            found[key.identity] = _spent(database, "key", key.id, key.limits, day)
+    for team in teams.values():
+        if team.limits.has_budget:
+            found[team.identity] = _spent(database, "team", team.id, team.limits, day)
+    return Snapshot(revision, by_digest, teams, found)
+
+
+def _spent(database: Database, dimension: str, name: str, limits: LimitSet, day: int) -> Spent:
+    window = window_of(limits.reset, day)
+    return Spent(window.start, *spent(database, dimension, name, window))

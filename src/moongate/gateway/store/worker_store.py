@@ -1,0 +1,154 @@
+"""The store as one worker sees it: stored keys for authentication, accounting for requests, and the threads behind."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from moongate.errors import Overloaded
+from moongate.gateway.config.store_settings import Store
+from moongate.gateway.http.auth import Client
+from moongate.gateway.limits.account import Account
+from moongate.gateway.limits.limit_set import LimitSet
+from moongate.gateway.limits.limiter import Limiter
+from moongate.gateway.store.accounting import Accounting
+from moongate.gateway.store.entities import StoredKey
+from moongate.gateway.store.errors import StoreBusy, StoreError, StoreUnreachable
+from moongate.gateway.store.journal import Journal
+from moongate.gateway.store.key_watch import KeyWatch
+from moongate.gateway.store.snapshot import Snapshot
+from moongate.gateway.store.writer import UsageWriter
+
+LEASE_MARGIN: Final = 60.0  # seconds that a reservation may be older than the longest answer
+START_SECONDS: Final = 10.0  # for what the last run left in the journal
+DATABASE: Final = "moongate.db"
+OFF: Final = "off"
+
+
+def store_place(settings: Store, home: Path) -> tuple[str, Path] | None:
+    """The place of the database and the folder of its journal; None if the store is off."""
+    if settings.place == OFF:
+        return None
+    place = settings.place or str(home / DATABASE)
+    if "://" in place:
+        return place, home / "journal"
+    path = Path(place).expanduser()
+    return str(path), path.with_name(path.name + ".journal")
+
+
+class WorkerStore:
+    """Everything here belongs to the event loop, except what the threads hand over through `_changes`."""
+
+    def __init__(
+        self,
+        place: tuple[str, Path],
+        settings: Store,
+        limiter: Limiter,
+        *,
+        worker: int = 0,
+        slots: int = 1000,
+        longest: float = 3600.0,  # seconds that an answer may take: a reservation's lease is a little longer
+        warn: Callable[[str], None] = lambda _: None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Opens it, takes in what the last run left and reads the keys; if the database is away, later.
+        Raises StoreError."""
+        url, folder = place
+        self._limiter = limiter
+        self._clock = clock
+        self._lease = longest + LEASE_MARGIN
+        self._warn = warn
+        self._last_error = ""
+        self._changes: deque[Snapshot] = deque(maxlen=1)  # the latest counts
+        self._snapshot = Snapshot()
+        journal = Journal(folder, worker=worker, slots=slots, limit=settings.journal)
+        self.accounting = Accounting(journal, strict=settings.strict)
+        self._writer = UsageWriter(
+            url,
+            folder,
+            retention_days=settings.retention or None,
+            today=limiter.today,
+            on_error=self._failed,
+        )
+        self._watch = KeyWatch(url, limiter.today, self._changes.append, self._failed)
+        try:
+            self._writer.catch_up(START_SECONDS)
+            self._snapshot = self._watch.first()
+        except (StoreBusy, StoreUnreachable) as error:
+            self._failed(error)  # the threads try again every second
+        except StoreError:
+            journal.close()
+            raise
+
+    def start(self) -> None:
+        self._writer.start()
+        self._watch.start()
+
+    def close(self) -> None:
+        """After the last request. Rows that the database does not take in time stay in the journal."""
+        self.accounting.journal.close()
+        self._watch.close()
+        self._writer.close()
+
+    def expire_reservations(self) -> int:
+        """Settle reservations whose lease is over; gives how many. To be called now and then."""
+        return self.accounting.expire(self._clock() - self._lease)
+
+    @property
+    def revision(self) -> int:
+        """Changes with the keys."""
+        if self._changes:
+            self._apply_changes()
+        return self._snapshot.revision
+
+    def find(self, digest: bytes) -> Client | None:
+        """The client with a stored key, if it is valid now."""
+        if self._changes:
+            self._apply_changes()
+        if self._snapshot.revision < 0:
+            raise Overloaded("The store with the client keys cannot be reached now", code="store_away", retry_after=2)
+        key, now = self._snapshot.keys.get(digest), self._clock()
+        if key is None or not key.is_valid(digest, now):
+            return None
+        team = self._snapshot.teams.get(key.team) if key.team is not None else None
+        if team is not None and team.disabled:
+            return None
+        accounts = [self._account(key.identity, key.limits, "key")]
+        if team is not None:
+            accounts.append(self._account(team.identity, team.limits, "team"))
+        allowed = tuple(models for models in (key.models, team.models if team is not None else ()) if models)
+        return Client(
+            key.name or key.label,
+            digest,
+            tuple(accounts),
+            key_id=key.id,
+            team_id=key.team or "",
+            allowed=allowed,
+            expires=_end_of(key, digest),
+        )
+
+    def _account(self, identity: bytes, limits: LimitSet, owner: str) -> Account:
+        account = self._limiter.account(identity, limits, owner)
+        spent = self._snapshot.spent.get(identity)
+        if spent is not None and not account.is_loaded:
+            account.load(spent.window_start, spent.money, spent.tokens)
+        return account
+
+    def _apply_changes(self) -> None:
+        while self._changes:
+            self._snapshot = self._changes.popleft()
+
+    def _failed(self, error: StoreError) -> None:
+        """In a thread. The same words once: the thread tries again every second."""
+        if str(error) != self._last_error:
+            self._last_error = str(error)
+            self._warn(f"{error}; usage waits in the journal")
+
+
+def _end_of(key: StoredKey, digest: bytes) -> int | None:
+    """When the key with this digest stops being valid."""
+    ends = [key.expires, key.previous_until if digest == key.previous_digest else None]
+    return min((end for end in ends if end is not None), default=None)

@@ -1,0 +1,204 @@
+"""Takes the journal of all workers into the database: one thread, in one process of the machine.
+
+Every worker has this thread; the one that holds the lock on `writer.lock` works, the others wait for it to be free. If
+its process dies, another one goes on, without loss (segments stay until they are in the database) and without doubles
+(rows are idempotent). When the database fails, the journal keeps growing up to its limit, and the thread tries again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from moongate.gateway.store.connect import open_database
+from moongate.gateway.store.database import Database
+from moongate.gateway.store.errors import StoreError
+from moongate.gateway.store.journal import recover_dead, segments
+from moongate.gateway.store.record import UsageRow
+from moongate.gateway.store.row_ids import first_row_of
+from moongate.gateway.store.segment import SegmentReader
+from moongate.gateway.store.usage import UsageTable
+
+BATCH_ROWS: Final = 1000
+IDLE_SECONDS: Final = 0.1  # between looks at the journal
+ELECTION_SECONDS: Final = 0.5  # between tries to become the one that writes
+RETRY_SECONDS: Final = 1.0  # after the database has failed
+RECOVERY_LOOKS: Final = 20  # looks at the journal between looks for dead workers
+CATCH_UP_SECONDS: Final = 0.02
+CLOSE_SECONDS: Final = 5.0  # for the last rows, when the gateway goes down
+RETENTION_LOOKS: Final = 36_000  # about an hour
+
+
+class UsageWriter:
+    """`start`, then `close` at the end. `on_error` is called in the thread."""
+
+    def __init__(
+        self,
+        url: str,
+        folder: Path,
+        *,
+        retention_days: int | None = None,
+        today: Callable[[], int] = lambda: 0,
+        on_error: Callable[[StoreError], None] = lambda _: None,
+    ) -> None:
+        self._url = url
+        self._folder = folder
+        self._retention_days = retention_days
+        self._today = today
+        self._on_error = on_error
+        self._stop = threading.Event()
+        self._runner: threading.Thread | None = None
+        self._lock = -1
+        self._database: Database | None = None
+        self._table: UsageTable | None = None
+        self._readers: dict[Path, SegmentReader] = {}
+        self._looks = 0
+        self._dead: set[Path] = set()  # segments of dead workers
+        self.written = 0  # rows
+
+    def start(self) -> None:
+        self._runner = threading.Thread(target=self._run, name="usage-writer", daemon=True)
+        self._runner.start()
+
+    def catch_up(self, seconds: float) -> None:
+        """Take what the last run left in the journal, now, in this thread; if another process does it, wait for that.
+        Raises StoreError. Before `start`."""
+        end = time.monotonic() + seconds
+        while not self._elected():
+            if time.monotonic() > end:
+                return
+            time.sleep(CATCH_UP_SECONDS)
+        try:
+            self._recover()
+            while time.monotonic() < end and self.take():
+                pass
+        finally:
+            self._give_up()
+
+    def close(self, seconds: float = CLOSE_SECONDS) -> None:
+        """Take what is there, if this process can; what is not taken stays in the journal."""
+        self._stop.set()
+        if self._runner is not None:
+            self._runner.join(seconds)
+        else:
+            self._give_up()
+
+    def _run(self) -> None:
+        try:
+            while not self._elected():
+                if self._stop.wait(ELECTION_SECONDS):
+                    break
+            while self._lock >= 0 and not self._stop.is_set():
+                self._stop.wait(self._turn())
+            if self._lock >= 0 or self._elected():  # whoever goes last takes what is left
+                self._turn()
+        finally:
+            self._give_up()
+
+    def _turn(self) -> float:
+        """One look at the journal; gives the seconds to wait."""
+        try:
+            self._recover()
+            while self.take() == BATCH_ROWS:
+                pass
+            self._retain()
+        except StoreError as error:
+            self._on_error(error)
+            self._disconnect()
+            return RETRY_SECONDS
+        except OSError as error:
+            self._on_error(StoreError(f"the journal {self._folder} cannot be read: {error.strerror}"))
+            return RETRY_SECONDS
+        return IDLE_SECONDS
+
+    def take(self) -> int:
+        """Take one batch; gives how many rows it had. Raises StoreError, and then it is still in the journal."""
+        readers, rows = self._look()
+        if rows:
+            self._connected().add(rows)
+            self.written += len(rows)
+        for reader in readers:
+            reader.taken()
+        self._remove_done()
+        return len(rows)
+
+    def _look(self) -> tuple[list[SegmentReader], list[UsageRow]]:
+        """A batch, and the readers that it came from. Readers keep their place only if it is taken."""
+        paths = segments(self._folder)
+        for path in paths:
+            if path not in self._readers:
+                self._readers[path] = SegmentReader(path)
+        read: list[SegmentReader] = []
+        rows: list[UsageRow] = []
+        for path in paths:
+            reader = self._readers[path]
+            found = reader.read(BATCH_ROWS - len(rows)) if reader.is_journal else []
+            if found:
+                read.append(reader)
+                rows += found
+            if len(rows) >= BATCH_ROWS:
+                break
+        return read, rows
+
+    def _remove_done(self) -> None:
+        """Segments that their writer has closed, and those of a dead one of which nothing is left."""
+        newest: dict[str, Path] = {}
+        for path in sorted(self._readers):
+            newest[path.name[:2]] = path
+        for path, reader in list(self._readers.items()):
+            orphaned = path != newest[path.name[:2]] or path in self._dead
+            if reader.is_over or (orphaned and reader.is_empty()):
+                reader.close()
+                del self._readers[path]
+                path.unlink(missing_ok=True)
+
+    def _recover(self) -> None:
+        if self._looks % RECOVERY_LOOKS == 0:
+            self._dead = recover_dead(self._folder)
+        self._looks += 1
+
+    def _retain(self) -> None:
+        if self._retention_days is not None and self._looks % RETENTION_LOOKS == 1:
+            self._connected()
+            assert self._database is not None
+            self._database.drop_usage_before(first_row_of(self._today() - self._retention_days))
+
+    def _connected(self) -> UsageTable:
+        if self._table is None:
+            self._database = open_database(self._url)
+            self._table = UsageTable(self._database)
+        return self._table
+
+    def _disconnect(self) -> None:
+        """Begin anew: readers stand where the database is known to have come to."""
+        if self._database is not None:
+            self._database.close()
+        self._database = self._table = None
+        for reader in self._readers.values():
+            reader.close()
+        self._readers.clear()
+
+    def _elected(self) -> bool:
+        if self._lock >= 0:
+            return True
+        with contextlib.suppress(OSError):
+            descriptor = os.open(self._folder / "writer.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                os.close(descriptor)
+                return False
+            self._lock = descriptor
+        return self._lock >= 0
+
+    def _give_up(self) -> None:
+        self._disconnect()
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1

@@ -1,0 +1,95 @@
+"""What a request is sent to: a model of a provider, or several of them one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import NamedTuple
+
+from moongate.gateway.record.answer_counters import AnswerCounters
+from moongate.gateway.record.metrics import Metrics
+from moongate.gateway.record.schema_checks import SchemaChecks
+from moongate.gateway.record.target_counters import TargetCounters
+from moongate.gateway.routing.attempt import TargetHealth
+from moongate.gateway.routing.learned_rules import LearnedRules
+from moongate.gateway.routing.quality import TargetScore
+from moongate.gateway.routing.route_reports import RouteReports
+from moongate.gateway.routing.selector import Choice
+from moongate.gateway.routing.session_key import session_key
+from moongate.gateway.routing.strategies import typical_price
+from moongate.net.contract import Upstream
+from moongate.net.dial import Origin
+from moongate.payload import JsonObject
+from moongate.pipeline.chain import Chain
+from moongate.prices.price import TokenPrices
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Target:
+    """A model of a provider, with everything that a request to it needs."""
+
+    provider: str
+    model: str
+    chain: Chain
+    origin: Origin
+    upstream: Upstream
+    path: str
+    headers: Mapping[bytes, tuple[tuple[bytes, bytes], ...]]  # of every request, by the provider key in use
+    forwarded: frozenset[bytes]
+    health: TargetHealth
+    metrics: Metrics
+    prices: TokenPrices | None  # None: unknown
+    learned: LearnedRules  # what its refusals have taught
+    score: TargetScore  # what its answers were worth, for routes
+    answers: AnswerCounters  # the same, for the metrics
+    schema_checks: SchemaChecks
+    judge: float  # share of answers whose calls are checked against their schemas
+    counters_by_front: dict[str, TargetCounters] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return f"{self.provider},{self.model}"
+
+    @property
+    def typical_price(self) -> int | None:
+        return typical_price(self.prices)
+
+    @property
+    def in_flight(self) -> int:
+        return self.health.in_flight
+
+    @property
+    def rests_until(self) -> float:
+        return self.health.breaker.until
+
+    def available(self, now: float) -> bool:
+        return self.health.breaker.available(now)
+
+    def counters(self, front: str) -> TargetCounters:
+        found = self.counters_by_front.get(front)
+        if found is None:
+            found = self.counters_by_front[front] = TargetCounters(self.metrics, self.provider, self.model, front)
+        return found
+
+
+class Plan(NamedTuple):
+    """The targets of a route, the first choice first, and the health of each."""
+
+    targets: tuple[Target, ...]
+    healths: tuple[TargetHealth, ...]
+    reports: RouteReports | None  # with what chooses among them; None: they are asked in this order
+
+    def choose(
+        self, headers: Mapping[bytes, bytes], chat: JsonObject, client: bytes, *, streamed: bool
+    ) -> Choice | None:
+        """Which target a request of `client` is sent to first; None: in order."""
+        if self.reports is None:
+            return None
+        session = session_key(headers, chat, client)
+        return self.reports.selector.choose(session, monotonic(), streamed=streamed)
+
+    def asked(self, choice: Choice | None, index: int) -> None:
+        """The target `index` is asked now."""
+        if choice is not None and self.reports is not None:
+            self.reports.asked(choice, index, monotonic())

@@ -1,0 +1,1 @@
+"""The answer as it goes to the client. Pure."""

@@ -1,0 +1,75 @@
+"""The keywords of JSON Schema that bound sizes and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sized
+from math import isfinite
+from typing import Final
+
+from moongate.kimi.guard.check import Mismatch, Path, SchemaCheck, rule
+from moongate.kimi.guard.keywords import shown
+from moongate.payload import JsonObject
+
+_SIZES: Final = (
+    ("minLength", "string", "characters", True),
+    ("maxLength", "string", "characters", False),
+    ("minItems", "array", "items", True),
+    ("maxItems", "array", "items", False),
+    ("minProperties", "object", "properties", True),
+    ("maxProperties", "object", "properties", False),
+)
+_LIMITS: Final[tuple[tuple[str, str, Callable[[float, float], bool]], ...]] = (
+    ("minimum", "at least", lambda value, limit: value >= limit),
+    ("maximum", "at most", lambda value, limit: value <= limit),
+    ("exclusiveMinimum", "more than", lambda value, limit: value > limit),
+    ("exclusiveMaximum", "less than", lambda value, limit: value < limit),
+)
+
+
+def is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _declare_size(keyword: str, kind: str, unit: str, least: bool) -> None:
+    @rule(keyword, kind)
+    def size(_check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
+        assert isinstance(value, Sized)
+        limit = schema[keyword]
+        if not is_number(limit) or (len(value) >= limit if least else len(value) <= limit):
+            return None
+        return Mismatch(path, f"must have {'at least' if least else 'at most'} {limit} {unit}, not {len(value)}")
+
+
+def _declare_limit(keyword: str, words: str, holds: Callable[[float, float], bool]) -> None:
+    @rule(keyword, "number")
+    def limit(_check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
+        assert isinstance(value, int | float)
+        bound = schema[keyword]
+        if not is_number(bound) or holds(value, bound):
+            return None
+        return Mismatch(path, f"must be {words} {bound}, not {shown(value)}")
+
+
+for _size in _SIZES:
+    _declare_size(*_size)
+for _limit in _LIMITS:
+    _declare_limit(*_limit)
+
+
+@rule("multipleOf", "number")
+def multiple_of(_check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
+    assert isinstance(value, int | float)
+    step = schema["multipleOf"]
+    if not is_number(step) or step <= 0 or _divides(value, step):
+        return None
+    return Mismatch(path, f"must be a multiple of {step}, not {shown(value)}")
+
+
+def _divides(value: float, step: float) -> bool:
+    if isinstance(value, int) and isinstance(step, int):
+        return value % step == 0
+    try:
+        quotient = float(value / step)
+    except OverflowError:
+        return True  # too large to tell
+    return not isfinite(quotient) or quotient.is_integer()

@@ -1,0 +1,174 @@
+"""Does a value fit a JSON Schema? The client's own schema, any draft since 7, as far as its keywords can be checked.
+
+What cannot be checked fits: `pattern` and `patternProperties` (Python's engine takes exponential time for some
+patterns), `format` (an annotation), references that are not local. Time is bounded for every schema and value: a check
+takes at most `MAX_STEPS` steps, and a value that needs more fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, NamedTuple
+from urllib.parse import unquote
+
+from moongate.payload import JsonObject
+
+MAX_STEPS: Final = 200_000
+MAX_DEPTH: Final = 120  # of schemas inside one another; a deeper value fits
+
+Path = tuple[str | int, ...]
+
+
+class Mismatch(NamedTuple):
+    """The first place at which a value does not fit."""
+
+    path: Path
+    why: str
+
+    def __str__(self) -> str:
+        return f"{path_text(self.path)}: {self.why}"
+
+
+class TooMuchWork(Exception):
+    """The check would take too many steps."""
+
+
+class SchemaCheck:
+    """The check of one value by one schema."""
+
+    __slots__ = ("_depth", "_references", "_steps", "root")
+
+    def __init__(self, root: object, references: dict[str, object] | None = None) -> None:
+        self.root = root
+        self._references: dict[str, object] = {} if references is None else references  # those that were resolved
+        self._steps = MAX_STEPS
+        self._depth = 0
+
+    def mismatch(self, value: object) -> Mismatch | None:
+        """Where the value does not fit the schema, None if it fits or cannot be checked in time."""
+        try:
+            return self.find(self.root, value, ())
+        except TooMuchWork:
+            return None
+
+    def find(self, schema: object, value: object, path: Path) -> Mismatch | None:
+        """The same for a part of the schema and a part of the value. Raises TooMuchWork."""
+        if schema is False:
+            return Mismatch(path, "is not allowed")
+        if not isinstance(schema, dict) or not schema:
+            return None
+        self.spend(1)
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise TooMuchWork
+        try:
+            for keyword, rule in rules_for(value):
+                if keyword in schema:
+                    found = rule(self, schema, value, path)
+                    if found is not None:
+                        return found
+        finally:
+            self._depth -= 1
+        return None
+
+    def fits(self, schema: object, value: object) -> bool:
+        return self.find(schema, value, ()) is None
+
+    def spend(self, steps: int) -> None:
+        self._steps -= steps
+        if self._steps < 0:
+            raise TooMuchWork
+
+    def resolve(self, reference: object) -> object:
+        """The schema that a local reference names; True, which everything fits, for any other reference."""
+        if not isinstance(reference, str):
+            return True
+        if reference not in self._references:
+            self._references[reference] = _pointed_at(self.root, reference)
+        return self._references[reference]
+
+
+Rule = Callable[[SchemaCheck, JsonObject, object, Path], Mismatch | None]
+
+_RULES: dict[str, list[tuple[str, Rule]]] = {kind: [] for kind in ("object", "array", "string", "number", "other")}
+
+
+def rule(keyword: str, *kinds: str) -> Callable[[Rule], Rule]:
+    """Declare the rule of a keyword, for values of these kinds (all if none is named)."""
+
+    def declare(function: Rule) -> Rule:
+        for kind in kinds or _RULES:
+            _RULES[kind].append((keyword, function))
+        return function
+
+    return declare
+
+
+def rules_for(value: object) -> list[tuple[str, Rule]]:
+    """The keywords that can refuse this value, with their rules."""
+    if isinstance(value, str):
+        return _RULES["string"]
+    if isinstance(value, dict):
+        return _RULES["object"]
+    if isinstance(value, list):
+        return _RULES["array"]
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return _RULES["number"]
+    return _RULES["other"]
+
+
+def type_of(value: object) -> str:
+    """The JSON type of a value. A whole number is an integer, however it is written."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        return "integer"
+    if isinstance(value, float):
+        return "integer" if value.is_integer() else "number"
+    if isinstance(value, str):
+        return "string"
+    return "array" if isinstance(value, list) else "object"
+
+
+def wanted_types(schema: Mapping[str, object]) -> tuple[str, ...]:
+    """The types that `type` names; empty if it allows all."""
+    wanted = schema.get("type")
+    if isinstance(wanted, str):
+        return (wanted,)
+    return tuple(each for each in wanted if isinstance(each, str)) if isinstance(wanted, list) else ()
+
+
+def has_type(value: object, wanted: tuple[str, ...]) -> bool:
+    found = type_of(value)
+    return not wanted or found in wanted or (found == "integer" and "number" in wanted)
+
+
+def path_text(path: Path) -> str:
+    """A path as people write it.
+
+    >>> path_text(("todos", 0, "status"))
+    'todos[0].status'
+    """
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return text.removeprefix(".") or "the arguments"
+
+
+def _pointed_at(root: object, reference: str) -> object:
+    if reference != "#" and not reference.startswith("#/"):
+        return True
+    found: object = root
+    for step in _steps(reference):
+        if isinstance(found, dict) and step in found:
+            found = found[step]
+        elif isinstance(found, list) and step.isdecimal() and len(step) < 9 and int(step) < len(found):
+            found = found[int(step)]
+        else:
+            return True
+    return found
+
+
+def _steps(reference: str) -> Iterator[str]:
+    for step in reference.split("/")[1:]:
+        yield unquote(step).replace("~1", "/").replace("~0", "~")

@@ -1,0 +1,246 @@
+"""The keywords of JSON Schema, each a small function. A keyword whose own value makes no sense refuses nothing."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from moongate.kimi.guard.check import Mismatch, Path, SchemaCheck, has_type, rule, type_of, wanted_types
+from moongate.kimi.guard.equality import canonical, equal, is_among
+from moongate.payload import JsonObject, dumps_text
+
+_SHOWN: Final = 80  # characters of a value in a message
+# Beside these, which properties were evaluated depends on more than `properties`.
+_APPLICATORS: Final = frozenset({"allOf", "anyOf", "oneOf", "if", "$ref", "dependentSchemas", "patternProperties"})
+
+
+def shown(value: object) -> str:
+    text = dumps_text(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+@rule("$ref")
+def reference(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
+    return check.find(check.resolve(schema["$ref"]), value, path)
+
+
+@rule("type")
+def types(_check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
+    wanted = wanted_types(schema)
+    if has_type(value, wanted):
+        return None
+    return Mismatch(path, f"must be {' or '.join(wanted)}, not {type_of(value)} {shown(value)}")
+
+
+@rule("enum")
+def enumeration(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
+    options = schema["enum"]
+    if not isinstance(options, list):
+        return None
+    check.spend(len(options))
+    if is_among(value, options):
+        return None
+    return Mismatch(path, f"must be one of {shown(options)}, not {shown(value)}")
+
+
+@rule("const")
+def constant(_check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
+    return None if equal(value, schema["const"]) else Mismatch(path, f"must be {shown(schema['const'])}")
+
+
+@rule("required", "object")
+def required(_check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
+    assert isinstance(value, dict)
+    names = schema["required"]
+    for name in names if isinstance(names, list) else ():
+        if isinstance(name, str) and name not in value:
+            return Mismatch(path, f"the required property {name!r} is missing")
+    return None
+
+
+@rule("properties", "object")
+def properties(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
+    assert isinstance(value, dict)
+    declared = schema["properties"]
+    if not isinstance(declared, dict):
+        return None
+    check.spend(len(value))
+    for name, member in value.items():
+        if name in declared:
+            found = check.find(declared[name], member, (*path, name))
+            if found is not None:
+                return found
+    return None
+
+
+def undeclared(schema: JsonObject, value: JsonObject) -> list[str]:
+    """The properties that `additionalProperties` speaks of; none where patterns may declare some."""
+    declared = schema.get("properties")
+    if schema.get("patternProperties"):
+        return []
+    return [name for name in value if not isinstance(declared, dict) or name not in declared]
+
+
+@rule("additionalProperties", "object")
+def additional(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
+    assert isinstance(value, dict)
+    allowed = schema["additionalProperties"]
+    if not isinstance(allowed, dict) and allowed is not False:
+        return None
+    for name in undeclared(schema, value):
+        if allowed is False:
+            return Mismatch(path, f"the property {name!r} is not allowed")
+        found = check.find(allowed, value[name], (*path, name))
+        if found is not None:
+            return found
+    return None
+
+
+@rule("unevaluatedProperties", "object")
+def unevaluated(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
+    if "additionalProperties" in schema or not _APPLICATORS.isdisjoint(schema):
+        return None
+    return additional(check, {**schema, "additionalProperties": schema["unevaluatedProperties"]}, value, path)
+
+
+@rule("propertyNames", "object")
+def property_names(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
+    assert isinstance(value, dict)
+    for name in value:
+        if check.find(schema["propertyNames"], name, path) is not None:
+            return Mismatch(path, f"the property name {name!r} is not allowed")
+    return None
+
+
+@rule("dependentRequired", "object")
+def dependent_required(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
+    assert isinstance(value, dict)
+    rules = schema["dependentRequired"]
+    for name, needed in rules.items() if isinstance(rules, dict) else ():
+        if name in value:
+            found = required(check, {"required": needed}, value, path)
+            if found is not None:
+                return found
+    return None
+
+
+@rule("dependentSchemas", "object")
+def dependent_schemas(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
+    assert isinstance(value, dict)
+    schemas = schema["dependentSchemas"]
+    for name, each in schemas.items() if isinstance(schemas, dict) else ():
+        found = check.find(each, value, path) if name in value else None
+        if found is not None:
+            return found
+    return None
+
+
+@rule("allOf")
+def all_of(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
+    for each in schema["allOf"] if isinstance(schema["allOf"], list) else ():
+        found = check.find(each, value, path)
+        if found is not None:
+            return found
+    return None
+
+
+@rule("anyOf")
+def any_of(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
+    branches = schema["anyOf"]
+    if not isinstance(branches, list) or not branches:
+        return None
+    first: Mismatch | None = None
+    for each in branches:
+        found = check.find(each, value, path)
+        if found is None:
+            return None
+        first = first or found
+    if len(branches) == 1:
+        return first
+    return Mismatch(path, f"fits none of {len(branches)} allowed forms: {shown(value)}")
+
+
+@rule("oneOf")
+def one_of(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
+    branches = schema["oneOf"]
+    if not isinstance(branches, list) or not branches:
+        return None
+    fitting = sum(check.find(each, value, path) is None for each in branches)
+    if fitting == 1:
+        return None
+    count = "none" if fitting == 0 else "more than one"
+    return Mismatch(path, f"fits {count} of {len(branches)} forms, of which it must fit one: {shown(value)}")
+
+
+@rule("not")
+def negation(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
+    if not isinstance(schema["not"], dict | bool) or check.find(schema["not"], value, path) is not None:
+        return None
+    return Mismatch(path, "has a form that is not allowed")
+
+
+@rule("if")
+def condition(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
+    branch = "then" if check.find(schema["if"], value, path) is None else "else"
+    return check.find(schema.get(branch), value, path)
+
+
+@rule("items", "array")
+def items(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
+    assert isinstance(value, list)
+    each, prefix = schema["items"], schema.get("prefixItems")
+    if isinstance(each, list):  # before draft 2020-12
+        return _positions(check, each, value, path)
+    start = len(prefix) if isinstance(prefix, list) else 0
+    for at in range(start, len(value)):
+        found = check.find(each, value[at], (*path, at))
+        if found is not None:
+            return found
+    return None
+
+
+@rule("prefixItems", "array")
+def prefix_items(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
+    assert isinstance(value, list)
+    prefix = schema["prefixItems"]
+    return _positions(check, prefix, value, path) if isinstance(prefix, list) else None
+
+
+def _positions(check: SchemaCheck, schemas: list[object], value: list[object], path: Path) -> Mismatch | None:
+    for at, (each, member) in enumerate(zip(schemas, value, strict=False)):
+        found = check.find(each, member, (*path, at))
+        if found is not None:
+            return found
+    return None
+
+
+@rule("additionalItems", "array")
+def additional_items(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
+    assert isinstance(value, list)
+    positions = schema.get("items")
+    if not isinstance(positions, list):
+        return None
+    for at in range(len(positions), len(value)):
+        found = check.find(schema["additionalItems"], value[at], (*path, at))
+        if found is not None:
+            return found
+    return None
+
+
+@rule("contains", "array")
+def contains(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
+    assert isinstance(value, list)
+    found = sum(check.find(schema["contains"], each, path) is None for each in value)
+    least, most = schema.get("minContains", 1), schema.get("maxContains")
+    if (isinstance(least, int) and found < least) or (isinstance(most, int) and found > most):
+        return Mismatch(path, f"has {found} items of a form of which another number is wanted")
+    return None
+
+
+@rule("uniqueItems", "array")
+def unique_items(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
+    assert isinstance(value, list)
+    if schema["uniqueItems"] is not True:
+        return None
+    check.spend(len(value))
+    unique = {canonical(each) for each in value}
+    return None if len(unique) == len(value) else Mismatch(path, "has the same item twice")

@@ -1,0 +1,195 @@
+"""Arguments that do not fit are mended where there is exactly one obvious way, and only if the result fits.
+
+Each way is a small function of `WAYS`, or one of the two that make a list and an object fit. Values are never changed
+in place. The same arguments are always mended alike, and what was mended fits, so a second pass changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from moongate.kimi.guard.check import Path, SchemaCheck, TooMuchWork, has_type, wanted_types
+from moongate.kimi.guard.equality import canonical
+from moongate.kimi.guard.keywords import undeclared
+from moongate.kimi.guard.names import near_option, near_property
+from moongate.payload import JsonObject, loads
+
+_WORDS: Final[dict[str, object]] = {"true": True, "false": False, "null": None}
+_NOTHING: Final = object()  # there is no such value
+
+
+class Fix(NamedTuple):
+    """One change of the arguments."""
+
+    path: Path
+    before: object
+    after: object
+    why: str
+
+
+class Mended(NamedTuple):
+    value: object
+    fixes: tuple[Fix, ...] = ()
+
+
+def mend(check: SchemaCheck, value: object) -> Mended | None:
+    """The value, changed so that it fits the schema; None if it cannot be mended, or not in time."""
+    try:
+        made = _mended(check, check.root, value, ())
+        return made if check.fits(check.root, made.value) else None
+    except TooMuchWork:
+        return None
+
+
+def _mended(check: SchemaCheck, schema: object, value: object, path: Path) -> Mended:
+    """The value with what can be mended of it for this part of the schema."""
+    if not isinstance(schema, dict) or check.fits(schema, value):
+        return Mended(value)
+    made = Mended(value)
+    if "$ref" in schema:
+        made = _then(made, _mended(check, check.resolve(schema["$ref"]), made.value, path))
+    conjunction = schema.get("allOf")
+    for each in conjunction if isinstance(conjunction, list) else ():
+        made = _then(made, _mended(check, each, made.value, path))
+    for keyword in ("anyOf", "oneOf"):
+        made = _then(made, _branch(check, schema.get(keyword), made.value, path))
+    for way in WAYS:
+        new, why = way(schema, made.value)
+        if new is not _NOTHING:
+            made = _then(made, Mended(new, (Fix(path, made.value, new, why),)))
+    if isinstance(made.value, dict):
+        made = _then(made, _object(check, schema, made.value, path))
+    elif isinstance(made.value, list):
+        made = _then(made, _list(check, schema, made.value, path))
+    return made
+
+
+def _then(first: Mended, second: Mended) -> Mended:
+    return Mended(second.value, first.fixes + second.fixes) if second.fixes else first
+
+
+def _branch(check: SchemaCheck, branches: object, value: object, path: Path) -> Mended:
+    """For one of several forms: the result of those that can be made to fit, if all of them have the same."""
+    if not isinstance(branches, list) or any(check.fits(branch, value) for branch in branches):
+        return Mended(value)
+    results: dict[bytes, Mended] = {}
+    for branch in branches:
+        made = _mended(check, branch, value, path)
+        if check.fits(branch, made.value):
+            results.setdefault(canonical(made.value), made)
+    return next(iter(results.values())) if len(results) == 1 else Mended(value)
+
+
+# What to put in the place of a value, and why; `_NOTHING` if the value stays.
+Way = Callable[[JsonObject, object], tuple[object, str]]
+
+
+def _text_of_json(schema: JsonObject, value: object) -> tuple[object, str]:
+    wanted = wanted_types(schema)
+    if not isinstance(value, str) or has_type(value, wanted):
+        return _NOTHING, ""
+    found = _parsed(value)
+    if found is _NOTHING or isinstance(found, str) or not has_type(found, wanted):
+        return _NOTHING, ""
+    return found, "JSON was written as text"
+
+
+def _single_item(schema: JsonObject, value: object) -> tuple[object, str]:
+    wanted = wanted_types(schema)
+    if "array" not in wanted or has_type(value, wanted):
+        return _NOTHING, ""
+    return [value], "one value was written for a list"
+
+
+def _near_option(schema: JsonObject, value: object) -> tuple[object, str]:
+    options = schema.get("enum")
+    if not isinstance(options, list) or not isinstance(value, str) or value in options:
+        return _NOTHING, ""
+    near = near_option(value, options)
+    return (_NOTHING, "") if near is None else (near, "it differs from an allowed value only in case or blanks")
+
+
+WAYS: Final[tuple[Way, ...]] = (_text_of_json, _single_item, _near_option)
+
+
+def _parsed(text: str) -> object:
+    word = text.strip().lower()
+    if word in _WORDS:
+        return _WORDS[word]
+    try:
+        found: object = loads(text)
+    except ValueError:
+        return _NOTHING
+    return found
+
+
+def _list(check: SchemaCheck, schema: JsonObject, value: list[object], path: Path) -> Mended:
+    items, prefix = schema.get("items"), schema.get("prefixItems")
+    positions = items if isinstance(items, list) else prefix if isinstance(prefix, list) else []
+    rest = schema.get("additionalItems") if isinstance(items, list) else items
+    new, fixes = list[object](), tuple[Fix, ...]()
+    for at, each in enumerate(value):
+        made = _mended(check, positions[at] if at < len(positions) else rest, each, (*path, at))
+        new.append(made.value)
+        fixes += made.fixes
+    return Mended(new, fixes) if fixes else Mended(value)
+
+
+def _object(check: SchemaCheck, schema: JsonObject, value: JsonObject, path: Path) -> Mended:
+    found = schema.get("properties")
+    declared: JsonObject = found if isinstance(found, dict) else {}
+    made = _declared_names(schema, declared, value, path)
+    made = _then(made, _defaults(check, schema, declared, made.value, path))
+    assert isinstance(made.value, dict)
+    others = schema.get("additionalProperties")
+    new, fixes = dict[str, object](), tuple[Fix, ...]()
+    for name, member in made.value.items():
+        inner = _mended(check, declared.get(name, others), member, (*path, name))
+        new[name] = inner.value
+        fixes += inner.fixes
+    return _then(made, Mended(new, fixes))
+
+
+def _declared_names(schema: JsonObject, declared: JsonObject, value: JsonObject, path: Path) -> Mended:
+    """Properties that are not allowed: renamed if a declared one that is missing is nearly equal, else dropped."""
+    if schema.get("additionalProperties") is not False and schema.get("unevaluatedProperties") is not False:
+        return Mended(value)
+    unknown = undeclared(schema, value)
+    missing = [name for name in declared if name not in value]
+    near = {name: near_property(name, missing) for name in unknown}
+    taken = list(near.values())
+    new, fixes = dict[str, object](), list[Fix]()
+    for name, member in value.items():
+        if name not in near:
+            new[name] = member
+            continue
+        better = near[name]
+        if better is not None and taken.count(better) == 1:
+            new[better] = member
+            fixes.append(Fix((*path, name), name, better, "the name differs from a declared one only in case, _ or -"))
+        else:
+            fixes.append(Fix((*path, name), member, None, "the property is not declared, and no other is allowed"))
+    return Mended(new, tuple(fixes)) if fixes else Mended(value)
+
+
+def _defaults(check: SchemaCheck, schema: JsonObject, declared: JsonObject, value: object, path: Path) -> Mended:
+    """Required properties that are missing and have a default."""
+    assert isinstance(value, dict)
+    required = schema.get("required")
+    fixes = list[Fix]()
+    new = dict(value)
+    for name in required if isinstance(required, list) else ():
+        if not isinstance(name, str) or name in new:
+            continue
+        default = _default(check, declared.get(name))
+        if default is not _NOTHING:
+            new[name] = default
+            fixes.append(Fix((*path, name), None, default, "the property is required and has this default"))
+    return Mended(new, tuple(fixes)) if fixes else Mended(value)
+
+
+def _default(check: SchemaCheck, schema: object) -> object:
+    if isinstance(schema, dict) and "default" not in schema and "$ref" in schema:
+        schema = check.resolve(schema["$ref"])
+    return schema.get("default", _NOTHING) if isinstance(schema, dict) else _NOTHING

@@ -1,0 +1,41 @@
+"""Names that are nearly right: the same letters and digits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+_PREFIX: Final = "functions."
+_NAME_JOINTS: Final = str.maketrans("", "", "_-.")
+_PROPERTY_JOINTS: Final = str.maketrans("", "", "_-")
+
+
+def near_tool(name: str, offered: Iterable[str]) -> str | None:
+    """The one offered tool whose name differs only in case, `_`, `-`, `.` or a prefix; None if none or several do.
+
+    >>> near_tool("functions.Read-File", ["read_file", "write_file"])
+    'read_file'
+    """
+    key = _tool_key(name)
+    return _only(other for other in offered if _tool_key(other) == key)
+
+
+def near_property(name: str, declared: Iterable[str]) -> str | None:
+    """The one declared property whose name differs only in case, `_` or `-`."""
+    key = name.translate(_PROPERTY_JOINTS).casefold()
+    return _only(other for other in declared if other.translate(_PROPERTY_JOINTS).casefold() == key)
+
+
+def near_option(text: str, options: Iterable[object]) -> str | None:
+    """The one text among the options of an `enum` that differs only in case or blanks."""
+    key = "".join(text.split()).casefold()
+    return _only(each for each in options if isinstance(each, str) and "".join(each.split()).casefold() == key)
+
+
+def _tool_key(name: str) -> str:
+    return name.removeprefix(_PREFIX).translate(_NAME_JOINTS).casefold()
+
+
+def _only(found: Iterable[str]) -> str | None:
+    names = set(found)
+    return names.pop() if len(names) == 1 else None

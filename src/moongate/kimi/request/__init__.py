@@ -1,0 +1,1 @@
+"""The request as it goes to the provider. Pure."""

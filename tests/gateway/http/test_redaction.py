@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import base64
+import json
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from moongate.errors import GatewayError
+from moongate.gateway.http.redaction import MASK, MAX_LOCATED, Redactor
+
+SECRET = "sk-can/ary+secret=42"
+REDACTOR = Redactor([SECRET, "sk-can", "short"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SECRET,
+        f"Incorrect API key provided: {SECRET}.",
+        f"https://x/?key={quote(SECRET, safe='')}&b=1",
+        f"https://x/?key={quote(SECRET, safe='').lower()}",
+        "".join(f"%{byte:02X}" for byte in SECRET.encode()),
+        base64.b64encode(SECRET.encode()).decode(),
+        base64.urlsafe_b64encode(f"user:{SECRET}".encode()).decode(),
+        base64.b64encode(f"xx{SECRET}yy".encode()).decode(),
+    ],
+)
+def test_a_secret_is_masked_in_every_form(text: str) -> None:
+    redacted = REDACTOR.redact(text)
+    assert MASK in redacted
+    assert SECRET[6:] not in redacted
+
+
+def test_other_text_stays_the_same_object() -> None:
+    text = "nothing to hide, short as it is"
+    assert REDACTOR.redact(text) is text
+    assert Redactor([]).redact(text) is text
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(st.binary(max_size=9), st.binary(max_size=9), st.text("abcXYZ019-_+/", min_size=8, max_size=24))
+def test_base64_around_a_secret_is_masked(before: bytes, after: bytes, secret: str) -> None:
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        text = encode(before + secret.encode() + after).decode()
+        assert MASK in Redactor([secret]).redact(text)
+
+
+def test_a_secret_with_escaped_slashes_is_masked() -> None:
+    assert Redactor(["abc/def/ghi"]).redact(r'"abc\/def\/ghi"') == f'"{MASK}"'
+
+
+KEY = "sk-Canary0123456789/abc+DEF"
+SPELLINGS = {
+    "other case": KEY.swapcase(),
+    "JSON escapes": "".join(f"\\u{ord(each):04x}" for each in KEY),
+    "some JSON escapes": KEY.replace("s", "\\u0073").replace("/", "\\u002F"),
+    "escaped twice": KEY.replace("a", "\\\\u0061"),
+    "markup": f"{KEY[:6]}<b>{KEY[6:12]}</b>{KEY[12:]}",
+    "escaped markup": f"{KEY[:6]}&lt;b&gt;{KEY[6:]}",
+    "URL escapes": "".join(f"%{ord(each):02x}" for each in KEY),
+    "URL escapes twice": KEY.replace("C", "%2543"),
+    "entities": "".join(f"&#{ord(each)};" for each in KEY),
+    "blanks": " ".join(KEY),
+    "zero-width": "\u200b".join(KEY),
+    "lines": f"{KEY[:9]}\n  {KEY[9:]}",
+}
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_a_secret_is_masked_in_any_spelling(name: str) -> None:
+    redactor = Redactor([KEY])
+    text = f"Incorrect key: {SPELLINGS[name]} was given"
+    # Where its place cannot be told, the whole text is masked.
+    assert redactor.redact(text) == (MASK if name == "escaped markup" else f"Incorrect key: {MASK} was given")
+    # Far more text than is searched for its place: nothing of it is shown.
+    assert redactor.redact(text + "." * MAX_LOCATED) == MASK
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_events_stay_events(name: str) -> None:
+    message = json.dumps(SPELLINGS[name])
+    event = f'event: error\ndata: {{"error":{{"message":{message},"list":[1,{message}]}}}}\n\n: {MASK}\n\n'.encode()
+    lines = Redactor([KEY]).redact_events(event).decode().split("\n")
+    assert lines[0] == "event: error"
+    error = json.loads(lines[1].removeprefix("data: "))["error"]
+    assert (error["message"], error["list"][1]) == (MASK, MASK)
+    assert lines[2:] == ["", f": {MASK}", "", ""]
+
+
+def test_a_line_of_an_event_that_is_no_json_is_masked_whole() -> None:
+    redactor = Redactor([KEY])
+    assert redactor.redact_events(f"data: oops {KEY.upper()}\n\n".encode()) == f"data: {MASK}\n\n".encode()
+    untouched = b"data: \xff bytes stay as they are\n\n"
+    assert redactor.redact_events(untouched) == untouched
+
+
+def test_two_secrets_in_unusual_spellings_are_both_masked() -> None:
+    other = "another-secret-of-ours-42"
+    text = f"{KEY.upper()} and {other.upper()}"
+    assert Redactor([KEY, other]).redact(text) == f"{MASK} and {MASK}"
+
+
+def test_words_that_share_letters_with_a_secret_stay() -> None:
+    text = "sk-Canary 0123456789"
+    assert Redactor([KEY]).redact(text) is text
+
+
+def test_short_secrets_are_found_only_as_they_are() -> None:
+    redactor = Redactor(["ab-cd-ef"])
+    assert redactor.redact("x ab-cd-ef") == f"x {MASK}"
+    assert redactor.redact("abc def") == "abc def"
+
+
+def test_every_text_of_an_error_is_masked() -> None:
+    error = GatewayError(KEY.upper(), code=KEY.lower(), path=f"a.{KEY.upper()}")
+    Redactor([KEY]).redact_error(error)
+    assert KEY.upper()[:20] not in f"{error.message}{error.code}{error.path}{error}"
+    assert KEY.lower()[:20] not in f"{error.message}{error.code}{error.path}{error}"

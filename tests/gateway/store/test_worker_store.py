@@ -1,0 +1,156 @@
+"""The store as a worker sees it: keys that change, budgets that were spent, rows of dead workers."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.gateway.store.rows import usage_row
+
+from moongate.errors import Overloaded
+from moongate.gateway.config.store_settings import Store
+from moongate.gateway.http.auth import Client, ClientAuth
+from moongate.gateway.limits.limit_set import LimitSet
+from moongate.gateway.limits.limiter import Limiter
+from moongate.gateway.store.connect import open_database
+from moongate.gateway.store.entities import StoredKey, Team, digest_of
+from moongate.gateway.store.errors import StoreCorrupt
+from moongate.gateway.store.journal import Journal
+from moongate.gateway.store.keys import KeyStore
+from moongate.gateway.store.worker_store import WorkerStore, store_place
+
+
+def until(condition: Callable[[], bool], seconds: float = 10) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def place(store_url: str, tmp_path: Path) -> tuple[str, Path]:
+    return store_url, tmp_path / "journal"
+
+
+@pytest.fixture
+def keys(store_url: str) -> Iterator[KeyStore]:
+    database = open_database(store_url)
+    yield KeyStore(database)
+    database.close()
+
+
+def client_of(auth: ClientAuth, secret: str) -> Client:
+    return auth.authenticate({b"authorization": f"Bearer {secret}".encode()})
+
+
+def test_places() -> None:
+    home = Path("/home/x/.config/moongate")
+    assert store_place(Store(), home) == (str(home / "moongate.db"), home / "moongate.db.journal")
+    assert store_place(Store(place="/data/a.db"), home) == ("/data/a.db", Path("/data/a.db.journal"))
+    assert store_place(Store(place="postgresql://x/y"), home) == ("postgresql://x/y", home / "journal")
+    assert store_place(Store(place="off"), home) is None
+
+
+def test_keys_are_found_and_changes_are_noticed(place: tuple[str, Path], keys: KeyStore) -> None:
+    team = keys.create_team(Team("", "blue", ("a*",), LimitSet(rpm=5)), "test")
+    key, secret = keys.create_key(StoredKey("", b"", "", "ada", team.id, ("*b",), LimitSet(concurrency=2)), "test")
+    limiter = Limiter()
+    store = WorkerStore(place, Store(), limiter)
+    store.start()
+    auth = ClientAuth((), limiter, store)
+    client = client_of(auth, secret)
+    assert (client.name, client.key_id, client.team_id) == ("ada", key.id, team.id)
+    assert [(account.owner, account.limits) for account in client.accounts] == [
+        ("key", LimitSet(concurrency=2)), ("team", LimitSet(rpm=5)),
+    ]  # fmt: skip
+    assert [client.may_use(name) for name in ("ab", "a", "b")] == [True, False, False]
+    assert client_of(auth, secret) is client
+    keys.change_key(key.id, lambda old: replace(old, limits=LimitSet(concurrency=9)), "test")
+    until(lambda: client_of(auth, secret).accounts[0].limits == LimitSet(concurrency=9))
+    keys.change_team(team.id, lambda old: replace(old, disabled=True), "test")
+    until(lambda: store.find(digest_of(secret)) is None)
+    keys.change_team(team.id, lambda old: replace(old, disabled=False), "test")
+    until(lambda: store.find(digest_of(secret)) is not None)
+    keys.delete_key(key.id, "test")
+    until(lambda: store.find(digest_of(secret)) is None)
+    store.close()
+
+
+def test_a_key_stops_when_it_expires_or_its_grace_is_over(place: tuple[str, Path], keys: KeyStore) -> None:
+    now = int(time.time())
+    key, old = keys.create_key(StoredKey("", b"", "", expires=now + 1000), "test")
+    _, new = keys.rotate_key(key.id, 60, "test")
+    store = WorkerStore(place, Store(), Limiter(), clock=lambda: now + 0.0)
+    found = [store.find(digest_of(each)) for each in (old, new)]
+    assert [each.expires - now for each in found if each is not None and each.expires is not None] == [60, 1000]
+    store.close()
+    later = WorkerStore(place, Store(), Limiter(), clock=lambda: now + 100.0)
+    assert later.find(digest_of(old)) is None
+    assert later.find(digest_of(new)) is not None
+    later.close()
+
+
+def test_what_was_spent_before_the_start_counts(place: tuple[str, Path], keys: KeyStore) -> None:
+    team = keys.create_team(Team("", "blue", limits=LimitSet(token_budget=10_000, reset="month")), "test")
+    key, secret = keys.create_key(StoredKey("", b"", "", "", team.id, (), LimitSet(budget=9000)), "test")
+    journal = Journal(place[1])
+    for _ in range(3):  # in the journal only: the last run was killed
+        row = usage_row(0, key=key.id, team=team.id)
+        journal.end(-1, journal.ids.take(), row.label, b"r", row[3:])
+    row = usage_row(0, key=key.id, team=team.id, estimated=1)
+    journal.begin(journal.ids.take(), row.label, b"r", row[3:])
+    journal._slots.close()
+    os.close(journal._lock)  # as if it had died
+    store = WorkerStore(place, Store(), Limiter())
+    client = store.find(digest_of(secret))
+    assert client is not None
+    assert [account.spent_money for account in client.accounts] == [4000, 4000]
+    assert client.accounts[1].spent_tokens == 4 * 173
+    store.close()
+
+
+def test_a_store_that_fails_is_reported_once(place: tuple[str, Path], tmp_path: Path) -> None:
+    warnings: list[str] = []
+    store = WorkerStore(place, Store(), Limiter(), warn=warnings.append)
+    for _ in range(3):
+        store._failed(StoreCorrupt("it is damaged"))
+    assert warnings == ["it is damaged; usage waits in the journal"]
+    store.close()
+    (tmp_path / "bad.db").write_bytes(b"no database" * 500)
+    with pytest.raises(StoreCorrupt):
+        WorkerStore((str(tmp_path / "bad.db"), tmp_path / "other"), Store(), Limiter())
+    WorkerStore(place, Store(), Limiter()).close()
+
+
+def test_a_database_that_is_away_at_the_start_is_used_when_it_is_back(tmp_path: Path) -> None:
+    place = str(tmp_path / "moongate.db"), tmp_path / "journal"
+    database = open_database(place[0])
+    _, secret = KeyStore(database).create_key(StoredKey("", b"", ""), "test")
+    database.close()
+    warnings: list[str] = []
+    row, journal = usage_row(1), Journal(place[1])
+    journal.end(-1, row.id, row.label, b"r", row[3:])
+    journal.close()
+    blocker = sqlite3.connect(place[0], isolation_level=None)
+    blocker.execute("BEGIN IMMEDIATE")
+    store = WorkerStore(place, Store(), Limiter(), warn=warnings.append)
+    assert "usage waits in the journal" in warnings[0]
+    with pytest.raises(Overloaded, match="cannot be reached now"):
+        store.find(digest_of(secret))
+    store.start()
+    blocker.execute("ROLLBACK")
+    blocker.close()
+    until(lambda: _found(store, secret))
+    store.close()
+
+
+def _found(store: WorkerStore, secret: str) -> bool:
+    try:
+        return store.find(digest_of(secret)) is not None
+    except Overloaded:
+        return False

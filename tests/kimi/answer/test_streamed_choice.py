@@ -1,0 +1,200 @@
+"""One choice of a streamed answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.kimi.answering import CALL, PARSING, SECTION, begin, call
+
+from moongate.kimi.answer.streamed_choice import StreamedChoice
+
+Row = dict[str, Any]
+
+
+def choice_of(options: Row | None = None) -> StreamedChoice:
+    return StreamedChoice(begin(options).answer, 0)
+
+
+def choice_object(delta: Any, reason: Any = None, **more: Any) -> Row:
+    return {"index": 0, "delta": delta, "finish_reason": reason, **more}
+
+
+def kinds(choice: StreamedChoice) -> list[str]:
+    return [note.kind for note in choice.answer.notes]
+
+
+GOOD = {"index": 0, **call("functions.bash:0", "bash", "{}")}
+
+
+@pytest.mark.parametrize("options", [None, PARSING, {"assembleToolDeltas": True}])
+def test_what_breaks_no_rule_is_the_same_object(options: Row | None) -> None:
+    choice = choice_of(options)
+    for each in (
+        choice_object({"role": "assistant", "content": ""}),
+        choice_object({"content": "Hi", "x": 1}),
+        choice_object({"reasoning_content": "r"}),
+        choice_object({"refusal": "no"}),
+        choice_object({"content": ["odd"], "tool_calls": {}}),
+        choice_object(None),
+        choice_object({}, "stop"),
+    ):
+        left = choice.feed(each)
+        assert len(left) == 1
+        assert left[0] is each
+    assert choice.end() == []
+    assert not choice.answer.notes
+
+
+def test_a_delta_that_only_waits_does_not_leave() -> None:
+    choice = choice_of()
+    nameless = {"index": 0, "function": {"arguments": "{"}}
+    assert choice.feed(choice_object({"content": None, "tool_calls": [nameless]})) == []
+    assert choice.feed(choice_object({"role": "assistant", "tool_calls": [nameless]})) == [
+        choice_object({"role": "assistant"})
+    ]
+    assert choice.feed(choice_object({"tool_calls": [nameless]}, x_vendor=1)) == [choice_object({}, x_vendor=1)]
+
+
+@pytest.mark.parametrize("options", [None, PARSING])
+def test_a_call_that_waits_for_more_of_its_name_leaves_before_text(options: Row | None) -> None:
+    choice = choice_of(options)
+    entry = {"index": 0, "id": "functions.ba:0", "type": "function", "function": {"name": "ba", "arguments": ""}}
+    assert choice.feed(choice_object({"tool_calls": [entry]})) == []
+    assert choice.feed(choice_object({"content": ""})) == [choice_object({"content": ""})]
+    assert choice.feed(choice_object({"content": "a"})) == [
+        choice_object({"tool_calls": [entry]}),
+        choice_object({"content": "a"}),
+    ]
+
+
+def test_markers_become_deltas_and_the_rest_of_the_delta_goes_with_the_first() -> None:
+    choice = choice_of(PARSING)
+    text = "Hm. " + SECTION.format(CALL.format("functions.bash:0", "{}"))
+    left = choice.feed(
+        choice_object({"role": "assistant", "content": text, "reasoning": None}, logprobs={"content": []})
+    )
+    function = {"name": "bash", "arguments": ""}
+    assert left == [
+        choice_object({"role": "assistant", "reasoning": None, "content": "Hm. "}, logprobs={"content": []}),
+        choice_object(
+            {"tool_calls": [{"index": 0, "id": "functions.bash:0", "type": "function", "function": function}]}
+        ),
+        choice_object({"tool_calls": [{"index": 0, "function": {"arguments": "{}"}}]}),
+    ]
+    assert choice.feed(choice_object({}, "stop")) == [choice_object({}, "tool_calls")]
+
+
+def test_native_calls_beside_markers_in_one_delta_come_first() -> None:
+    choice = choice_of(PARSING)
+    left = choice.feed(choice_object({"tool_calls": [GOOD], "content": CALL.format("functions.read:1", "{}")}))
+    entries = [entry for each in left for entry in each["delta"]["tool_calls"]]
+    assert [entry.get("id") for entry in entries] == ["functions.bash:0", "functions.read:1", None]
+
+
+def test_reasoning_leaves_under_the_names_it_came_with() -> None:
+    marked = "r" + CALL.format("functions.bash:0", "{}")
+    for fields in (("reasoning",), ("reasoning_content",), ("reasoning_content", "reasoning")):
+        left = choice_of(PARSING).feed(choice_object(dict.fromkeys(fields, marked)))
+        assert left[0]["delta"] == dict.fromkeys(fields, "r")
+    # Two texts under two names are two texts: only the first is read.
+    left = choice_of(PARSING).feed(choice_object({"reasoning_content": marked, "reasoning": "other"}))
+    assert left[0]["delta"] == {"reasoning": "other", "reasoning_content": "r"}
+
+
+def test_held_text_leaves_with_the_finish() -> None:
+    choice = choice_of(PARSING)
+    assert choice.feed(choice_object({"content": "<"})) == []
+    assert choice.feed(choice_object({}, "stop", stop_reason=1)) == [
+        choice_object({"content": "<"}),
+        choice_object({}, "stop", stop_reason=1),
+    ]
+
+
+def test_a_finish_on_a_chunk_with_a_delta_stands_behind_it() -> None:
+    choice = choice_of(PARSING)
+    left = choice.feed(choice_object({"content": "a<"}, "stop", logprobs={"content": [1]}))
+    assert left == [
+        choice_object({"content": "a"}, logprobs={"content": [1]}),
+        choice_object({"content": "<"}),
+        choice_object({}, "stop", logprobs=None),
+    ]
+    choice = choice_of()
+    left = choice.feed(choice_object({"tool_calls": [{"index": 0, "function": {"name": "bash"}}]}, "stop"))
+    assert [each["finish_reason"] for each in left] == [None, None, "tool_calls"]
+    left = choice_of().feed(choice_object({"tool_calls": [{"index": 0, "function": {"arguments": "{"}}]}, "tool_calls"))
+    assert left == [choice_object({}, "stop")]
+    left = choice_of().feed(choice_object({"content": "a", "tool_calls": [{**GOOD, "id": "x"}]}, "stop"))
+    assert left == [choice_object({"content": "a", "tool_calls": [GOOD]}, "tool_calls")]
+    left = choice_of(PARSING).feed(choice_object({"content": "<|tool_calls_section_begin|>"}, "stop"))
+    assert left == [choice_object({}, "stop")]
+
+
+def test_calls_without_arguments_get_them_before_the_finish() -> None:
+    choice = choice_of()
+    choice.feed(choice_object({"tool_calls": [{"index": 0, **call("functions.bash:0", "bash", "")}]}))
+    assert choice.feed(choice_object({}, "stop")) == [
+        choice_object({"tool_calls": [{"index": 0, "function": {"arguments": "{}"}}]}),
+        choice_object({}, "tool_calls"),
+    ]
+
+
+@pytest.mark.parametrize("reason", ["", 7, ["stop"]])
+def test_a_finish_reason_that_is_none_becomes_null(reason: Any) -> None:
+    choice = choice_of()
+    assert choice.feed(choice_object({"content": "a"}, reason)) == [choice_object({"content": "a"})]
+    assert kinds(choice) == ["finish_reason"]
+    assert not choice.finished
+    each = choice_object({"content": "a"}, reason)
+    assert choice_of({"enforceFinishReasonLoop": False}).feed(each)[0] is each
+    held = choice_of({"enforceFinishReasonLoop": False, **PARSING}).feed(choice_object({"content": "<"}, reason))
+    assert held == [choice_object({}, reason)]
+
+
+def test_a_second_finish_reason_becomes_null() -> None:
+    choice = choice_of()
+    choice.feed(choice_object({"content": "a"}, "stop"))
+    assert choice.feed(choice_object({}, "stop")) == [choice_object({})]
+    assert choice.feed(choice_object({"tool_calls": [{"index": 0, "function": {}}]}, "stop")) == [choice_object({})]
+
+
+def test_text_behind_the_finish_passes() -> None:
+    choice = choice_of(PARSING)
+    choice.feed(choice_object({}, "stop"))
+    each = choice_object({"content": "<"})
+    assert choice.feed(each)[0] is each
+
+
+def test_done_gives_a_finish_reason_that_never_came() -> None:
+    choice = choice_of()
+    choice.feed(choice_object({"content": "a"}))
+    assert choice.end() == [choice_object({}, "stop")]
+    assert choice.end() == []
+    assert kinds(choice) == ["finish_reason"]
+    choice = choice_of(PARSING)
+    choice.feed(choice_object({"content": CALL.format("functions.bash:0", '{"a')[:-17]}))
+    assert [each["finish_reason"] for each in choice.end()] == ["length"]
+    choice = choice_of({"enforceFinishReasonLoop": False, **PARSING})
+    choice.feed(choice_object({"content": "<"}))
+    assert choice.end() == [choice_object({"content": "<"})]
+
+
+def test_a_broken_stream_gives_what_waits_and_no_finish_reason() -> None:
+    choice = choice_of(PARSING)
+    choice.feed(choice_object({"content": "a<"}))
+    assert choice.broken() == [choice_object({"content": "<"})]
+    assert choice.broken() == []
+    assert choice_of().broken() == []
+
+
+def test_the_summary_stands_in_for_the_finish_chunk() -> None:
+    choice = choice_of({"assembleToolDeltas": True})
+    choice.feed(choice_object({"content": "Let me."}))
+    left = choice.feed(choice_object({"tool_calls": [{**GOOD, "id": "x"}]}, "stop"))
+    message = {"role": "assistant", "content": "Let me.", "tool_calls": [call("functions.bash:0", "bash", "{}")]}
+    assert left == [choice_object({"tool_calls": [GOOD]}), {**choice_object({}, "tool_calls"), "message": message}]
+    choice = choice_of({"assembleToolDeltas": True, "enforceFinishReasonLoop": False})
+    choice.feed(choice_object({"tool_calls": [GOOD]}))
+    (last,) = choice.end()
+    assert last["finish_reason"] == "tool_calls"
+    assert last["message"]["tool_calls"] == [call("functions.bash:0", "bash", "{}")]

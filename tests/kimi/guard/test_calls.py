@@ -1,0 +1,75 @@
+"""One call under the guard."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.kimi.answering import tool
+
+from moongate.kimi.answer.judge import JudgedCall
+from moongate.kimi.guard.calls import CallGuard
+from moongate.kimi.guard.tool_schemas import ToolSchemas
+
+LIMITED = {
+    "type": "function",
+    "function": {"name": "read_file", "parameters": {"type": "object", "properties": {"limit": {"type": "integer"}}}},
+}
+PATCH = {"type": "custom", "custom": {"name": "patch"}}
+INSIDE = {"role": "system", "tools": [tool("inside")]}
+REQUEST: dict[str, Any] = {"messages": [INSIDE, {"role": "user", "content": "Go."}, 7], "tools": [LIMITED, PATCH]}
+
+
+def guard(request: Any = REQUEST, *, repairs: bool = False) -> CallGuard:
+    return CallGuard(request, ToolSchemas(), (lambda text: text.replace("'", '"')) if repairs else None)
+
+
+def test_a_valid_call_is_left_as_it_is() -> None:
+    text = '{"limit": 5 }'
+    call = guard().check("read_file", text)
+    assert (call.name, call.arguments, call.error, call.notes) == ("read_file", text, "", ())
+    assert call.judged == JudgedCall("read_file", text)
+    assert not guard().check("inside", "{}").error
+
+
+def test_a_near_name_is_mended() -> None:
+    call = guard().check("functions.ReadFile", "{}")
+    assert call.name == "read_file"
+    assert not call.error
+    assert [(note.kind, note.where, note.before, note.after) for note in call.notes] == [
+        ("guard", ".function.name", "functions.ReadFile", "read_file")
+    ]
+
+
+def test_an_unknown_name_is_told_with_the_offered_ones() -> None:
+    assert guard().check("rm", "{").error == "there is no tool 'rm'; the tools are read_file, patch, inside"
+    assert guard({"messages": []}).check("rm", "{}").error == "there is no tool 'rm': none is offered"
+    many = {"tools": [tool(f"t{number}") for number in range(30)]}
+    assert guard(many).check("rm", "{}").error.endswith("t19 …")
+
+
+def test_arguments_that_are_no_json() -> None:
+    call = guard().check("read_file", "{'limit': 5}")
+    assert call.error.startswith("the arguments are not valid JSON (")
+    assert not call.misfit
+    assert guard(repairs=True).check("read_file", "{'limit'").error.startswith("the arguments are not valid JSON (")
+    repaired = guard(repairs=True).check("read_file", "{'limit': '5'}")
+    assert repaired.arguments == '{"limit":5}'
+    assert [note.where for note in repaired.notes] == [".function.arguments", ".function.arguments.limit"]
+    assert all(note.why for note in repaired.notes)
+
+
+def test_arguments_that_do_not_fit() -> None:
+    call = guard().check("read_file", '{"limit": "all"}')
+    assert call.error == ('the arguments do not fit the tool\'s schema: limit: must be integer, not string "all"')
+    assert call.judged.misfit
+    mended = guard().check("read_file", '"{\\"limit\\":1}"')
+    assert mended.arguments == '{"limit":1}'
+    assert [note.where for note in mended.notes] == [".function.arguments"]
+
+
+@pytest.mark.parametrize("text", ["*** Begin Patch", "{"])
+def test_the_text_of_a_custom_tool_is_free(text: str) -> None:
+    call = guard().check("patch", text, custom=True)
+    assert (call.arguments, call.error) == (text, "")
+    assert call.judged.custom

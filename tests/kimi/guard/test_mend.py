@@ -1,0 +1,116 @@
+"""Arguments are mended where there is one obvious way, and only if the result fits."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from moongate.kimi.guard import mend as module
+from moongate.kimi.guard.check import SchemaCheck
+from moongate.kimi.guard.mend import mend
+from moongate.kimi.guard.tool_schemas import ToolSchema
+
+INTEGER, TEXT = {"type": "integer"}, {"type": "string"}
+
+
+def closed(required: list[str] | None = None, **properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": required or [], "additionalProperties": False}
+
+
+# schema, value, what it becomes
+MENDED: list[tuple[Any, Any, Any]] = [
+    # a number, boolean or null written as text
+    (closed(n=INTEGER), {"n": "5"}, {"n": 5}),
+    (closed(n={"type": "number"}), {"n": "-1.5e3"}, {"n": -1500.0}),
+    (closed(b={"type": "boolean"}), {"b": "True"}, {"b": True}),
+    (closed(b={"type": ["integer", "null"]}), {"b": "null"}, {"b": None}),
+    (closed(b={"anyOf": [INTEGER, {"type": "null"}]}), {"b": "7"}, {"b": 7}),
+    (closed(b={"oneOf": [INTEGER, {"type": "null"}]}), {"b": "null"}, {"b": None}),
+    # text that holds the JSON of an object or list
+    (closed(o={"type": "object"}), {"o": '{"a":1}'}, {"o": {"a": 1}}),
+    (closed(l={"type": "array", "items": INTEGER}), {"l": '["1",2]'}, {"l": [1, 2]}),
+    (closed(n=INTEGER), '{"n":"5"}', {"n": 5}),
+    # one value where a list of it is wanted
+    (closed(l={"type": "array", "items": TEXT}), {"l": "a"}, {"l": ["a"]}),
+    (closed(l={"type": "array", "items": INTEGER}), {"l": "3"}, {"l": [3]}),
+    (closed(l={"type": ["array", "null"], "items": closed(n=INTEGER)}), {"l": {"n": "1"}}, {"l": [{"n": 1}]}),
+    (closed(l={"type": "array", "prefixItems": [INTEGER], "items": TEXT}), {"l": ["1", "1"]}, {"l": [1, "1"]}),
+    (closed(l={"type": "array", "items": [INTEGER], "additionalItems": INTEGER}), {"l": ["1", "2"]}, {"l": [1, 2]}),
+    # a property that differs only in case, _ or -
+    (closed(filePath=TEXT), {"file_path": "a"}, {"filePath": "a"}),
+    (closed(file_path=INTEGER), {"File-Path": "1"}, {"file_path": 1}),
+    # other unknown properties
+    (closed(a=TEXT), {"a": "x", "b": 1}, {"a": "x"}),
+    (closed(a=TEXT), {"a": "x", "A": "y"}, {"a": "x"}),
+    (closed(ab=TEXT), {"a_b": "x", "A-B": "y"}, {}),
+    ({"properties": {"a": TEXT}, "unevaluatedProperties": False}, {"a": "x", "b": 1}, {"a": "x"}),
+    # an enum value that differs only in case or blanks
+    (closed(m={"enum": ["fast", "slow"]}), {"m": " Fast"}, {"m": "fast"}),
+    # a default for a missing required property
+    (closed(["d"], d={"type": "boolean", "default": False}), {}, {"d": False}),
+    ({"$defs": {"d": {"default": 1}}, **closed(["d"], d={"$ref": "#/$defs/d"})}, {}, {"d": 1}),
+    # inside other schemas
+    ({"$defs": {"n": INTEGER}, **closed(n={"$ref": "#/$defs/n"})}, {"n": "5"}, {"n": 5}),
+    (closed(n={"allOf": [INTEGER, {"minimum": 3}]}), {"n": "5"}, {"n": 5}),
+    ({"type": "object", "additionalProperties": INTEGER}, {"x": "5"}, {"x": 5}),
+    (closed(x={"anyOf": [closed(["n"], n=INTEGER), closed(["m"], m=TEXT)]}), {"x": {"n": "5"}}, {"x": {"n": 5}}),
+]
+
+
+@pytest.mark.parametrize(("schema", "value", "wanted"), MENDED, ids=lambda each: str(each)[:50])
+def test_mended(schema: Any, value: Any, wanted: Any) -> None:
+    before = copy.deepcopy(value)
+    found = ToolSchema(schema).mended(value)
+    assert found is not None
+    assert found.value == wanted
+    assert value == before, "changed in place"
+    assert SchemaCheck(schema).mismatch(wanted) is None
+    assert found.fixes
+    assert all(fix.why for fix in found.fixes)
+    again = mend(SchemaCheck(schema), found.value)
+    assert again == (found.value, ())
+
+
+# schema, value
+LEFT: list[tuple[Any, Any]] = [
+    (closed(n=INTEGER), {"n": "five"}),
+    (closed(n=INTEGER), {"n": "1.5"}),
+    (closed(n=INTEGER), {"n": True}),
+    (closed(s=TEXT), {"s": 5}),  # what text would be meant?
+    (closed(["a"], a=TEXT), {}),
+    (closed(["a", 7], a=TEXT), {"b": 1}),  # type: ignore[list-item]
+    (closed(["d"], d={"type": "integer", "default": "x"}), {}),
+    (closed(m={"enum": ["a", "a "]}), {"m": "A"}),
+    (closed(m={"enum": [1, 2]}), {"m": "fast"}),
+    (closed(x={"anyOf": [{"type": "array", "items": TEXT}, {"type": "boolean"}]}), {"x": 7}),
+    (closed(x={"anyOf": [{"enum": ["a"]}, {"enum": ["A "]}]}), {"x": " A"}),  # two ways
+    (closed(l={"type": "array", "items": INTEGER}), {"l": "x"}),
+    (closed(o={"type": "object"}), {"o": '"text"'}),
+    ({"not": {}}, {}),
+    ({"type": "object", "properties": [], "required": "x", "maxProperties": 0}, {"a": 1}),
+    ({"allOf": 7, "type": "string"}, []),
+]
+
+
+@pytest.mark.parametrize(("schema", "value"), LEFT, ids=lambda each: str(each)[:50])
+def test_left_as_it_is(schema: Any, value: Any) -> None:
+    assert ToolSchema(schema).mended(value) is None
+
+
+def test_what_fits_is_not_touched() -> None:
+    value = {"l": [1], "o": {}}
+    found = mend(SchemaCheck(closed(l={}, o={})), value)
+    assert found is not None
+    assert found.value is value
+    assert not found.fixes
+
+
+def test_what_would_take_too_long_is_not_mended() -> None:
+    schema = {"$defs": {"a": {"anyOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}]}}, "$ref": "#/$defs/a"}
+    assert mend(SchemaCheck(schema), 1) is None
+
+
+def test_the_table_of_ways() -> None:
+    assert len(module.WAYS) == 3

@@ -1,0 +1,38 @@
+"""Names that are nearly right."""
+
+from __future__ import annotations
+
+import pytest
+
+from moongate.kimi.guard.names import near_option, near_property, near_tool
+
+TOOLS = ["read_file", "write.file", "Bash", "search", "sear_ch"]
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("Read-File", "read_file"),
+        ("functions.read_file", "read_file"),
+        ("writeFile", "write.file"),
+        ("BASH", "Bash"),
+        ("SEARCH", None),
+        ("read_files", None),
+        ("", None),
+    ],
+)
+def test_tools(name: str, near: str | None) -> None:
+    assert near_tool(name, TOOLS) == near
+
+
+def test_properties_keep_their_dots() -> None:
+    assert near_property("file_path", ["filePath", "path"]) == "filePath"
+    assert near_property("file.path", ["filePath"]) is None
+    assert near_property("a", ["A", "_a"]) is None
+
+
+def test_options_differ_in_case_and_blanks_only() -> None:
+    assert near_option(" In Progress", ["in progress", "done", 7]) == "in progress"
+    assert near_option("inprogress", ["in progress"]) == "in progress"
+    assert near_option("in_progress", ["in progress"]) is None
+    assert near_option("A", ["a", "a "]) is None

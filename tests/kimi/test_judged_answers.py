@@ -1,0 +1,59 @@
+"""The judge is right: answers whose damage is known by construction, whole and at every cut (section 13)."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+
+import pytest
+from tests.kimi.answering import begin
+from tests.kimi.judged_answers import JudgedAnswer, judged_answer
+from tests.support.cuts import every_cut, pieces_of
+from tests.support.length import BRIEF, by_length
+
+from moongate import Session, Verdict, read_reply
+from moongate.errors import BadUpstream
+
+ANSWERS = 2000
+BATCHES = 20
+EVERY_CUT_OF = by_length(100, 1)  # of how many answers one is cut at every byte; all of them at some sizes
+
+
+def streamed(answer: JudgedAnswer, cuts: list[bytes]) -> Verdict:
+    exchange = begin(answer.options, answer.request, answer.model)
+    session = Session(exchange, "text/event-stream")
+    for data in cuts:
+        session.feed(data)
+    session.close()
+    return exchange.verdict
+
+
+def whole(answer: JudgedAnswer) -> Verdict:
+    exchange = begin(answer.options, answer.request, answer.model)
+    if answer.broken:
+        with pytest.raises(BadUpstream):
+            read_reply(exchange, answer.events(), "text/event-stream")
+    else:
+        read_reply(exchange, json.dumps(answer.body()).encode(), "application/json")
+    return exchange.verdict
+
+
+@pytest.mark.parametrize("batch", range(BATCHES))
+def test_worth_and_kinds_are_those_that_were_built_in(batch: int) -> None:
+    random = Random(batch)
+    for at in range(ANSWERS // BATCHES):
+        answer = judged_answer(random)
+        assert whole(answer) == answer.verdict, answer
+        data = answer.events()
+        cuts = [[data], pieces_of(data, 3 if at % 10 == 0 else 11), pieces_of(data, 64)]
+        for each in every_cut(data) if at % EVERY_CUT_OF == 0 and not BRIEF else cuts:
+            assert streamed(answer, each) == answer.verdict, (answer, each)
+
+
+def test_all_worths_and_kinds_are_built() -> None:
+    random = Random(0)
+    verdicts = [judged_answer(random).verdict for _ in range(ANSWERS // BATCHES)]
+    assert {verdict.worth for verdict in verdicts} == {"clean", "repaired", "damaged", "failed"}
+    assert {kind for verdict in verdicts for kind in verdict.kinds} == {
+        *("cut_call", "empty_turn", "invalid_json", "leaked", "missing_call", "nameless", "unknown_tool")
+    }

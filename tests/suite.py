@@ -1,0 +1,154 @@
+"""`make test`, `make test-all` and `.ci/run`: runs make targets one after the other and sums up at the end.
+
+    python -m tests.suite short                   every kind of test, at most eight minutes on two quiet cores
+    python -m tests.suite full                    everything at full length
+    python -m tests.suite full --minutes 30       as much of it as fits, in this order
+
+Each step is a make target, so a step that fails can be repeated alone. The summary has one line per step with pytest's
+closing line, then everything that was left out and why. The exit code is 1 if a step failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+CLOSING_LINE = re.compile(r"^=*\s*(\d+ (?:passed|failed|error).* in [\d.]+s(?: \(.*\))?)\s*=*$")
+LEFT_OUT = "left out: "
+
+
+@dataclass(frozen=True)
+class Step:
+    """A make target. `minutes` is what it takes at most on two quiet cores; it is not begun with less time left."""
+
+    target: str
+    minutes: float
+    what: str
+
+
+SHORT = (
+    Step("lint", 0.5, "ruff, yardsticks"),
+    Step("types-and-machine-code", 3, "mypy; the compiled modules for tests, without optimisation"),
+    Step("tests", 6, "all tests as Python: unit, properties, vectors; faults, fuzz, agents, soak short"),
+    Step("tests-compiled-short", 3, "tests of the compiled modules over them"),
+    Step("tests-plain-short", 3, "session, dialect and gateway tests with MOONGATE_FAST=0"),
+    Step("test-core", 3, "tests of the core with orjson and pytest alone"),
+)
+FULL = (
+    Step("tests-full", 12, "all tests at full length: fuzzing, floods, every fault at full size through every SDK"),
+    Step("tests-plain", 5, "all tests with MOONGATE_FAST=0"),
+    Step("compiled", 4, "the gateway as machine code"),
+    Step("tests-compiled", 5, "all tests over the optimised compiled modules"),
+    Step("coverage", 4, "every branch of each pure module from its own test file"),
+    Step("fuzz", 12, "100 000 long inputs for each fuzz target"),
+    Step("soak", 15, "storms, bombs, slow clients, reloads at full size"),
+    Step("agents", 300, "every coding agent on every front through every misbehaviour"),
+)
+LENGTHS = {"short": SHORT, "full": FULL}
+
+
+@dataclass
+class Result:
+    """How a step ended: `code` is None if it was not begun or was stopped by the time limit."""
+
+    step: Step
+    code: int | None = None
+    seconds: float = 0.0
+    closing: str = ""
+    left_out: list[str] = field(default_factory=list)
+
+    @property
+    def failed(self) -> bool:
+        return self.code not in (0, None)
+
+    def line(self) -> str:
+        state = "failed" if self.failed else "ok" if self.code == 0 else "left out"
+        return f"{self.step.target:24} {self.seconds:5.0f} s  {state:8}  {self.closing or self.step.what}"
+
+
+def run(step: Step, make: Sequence[str], seconds_left: float | None) -> Result:
+    """Run one step with its output passed on; stop it when the time is over."""
+    result = Result(step)
+    if seconds_left is not None and seconds_left < step.minutes * 60:
+        needs = f"needs up to {step.minutes:g} min, {max(0.0, seconds_left) / 60:.0f} min are left"
+        result.left_out.append(f"make {step.target} ({step.what}): {needs}")
+        return result
+    print(f"\n--- make {step.target}: {step.what}", flush=True)
+    began = time.monotonic()
+    command = [*make, step.target]
+    pipe, merged = subprocess.PIPE, subprocess.STDOUT
+    # A session of its own, so that everything the step has started can be stopped together.
+    with subprocess.Popen(command, cwd=ROOT, stdout=pipe, stderr=merged, text=True, start_new_session=True) as process:
+        timer = threading.Timer(threading.TIMEOUT_MAX if seconds_left is None else seconds_left, _stop, (process,))
+        timer.start()
+        try:
+            _follow(process, result)
+            result.code = process.wait()
+        except BaseException:
+            _stop(process)
+            raise
+        finally:
+            timer.cancel()
+    result.seconds = time.monotonic() - began
+    if seconds_left is not None and result.seconds >= seconds_left:
+        result.code = None
+        result.left_out.append(f"the rest of make {step.target} ({step.what}): stopped by the time limit")
+    return result
+
+
+def _stop(process: subprocess.Popen[str]) -> None:
+    os.killpg(process.pid, signal.SIGTERM)
+
+
+def _follow(process: subprocess.Popen[str], result: Result) -> None:
+    """Pass the output on, and keep what the summary needs of it."""
+    assert process.stdout is not None
+    for line in process.stdout:
+        print(line, end="", flush=True)
+        _note(result, line.strip())
+
+
+def _note(result: Result, line: str) -> None:
+    found = CLOSING_LINE.match(line)
+    if found:
+        result.closing = found[1]
+    elif line.startswith(LEFT_OUT):
+        result.left_out.append(line.removeprefix(LEFT_OUT))
+
+
+def summary(results: Sequence[Result], seconds: float) -> str:
+    lines = [result.line() for result in results]
+    left_out = dict.fromkeys(reason for result in results for reason in result.left_out)
+    lines += [f"{LEFT_OUT}{reason}" for reason in left_out]
+    failed = [result.step.target for result in results if result.failed]
+    lines.append(f"{seconds / 60:.1f} min: {'failed: ' + ', '.join(failed) if failed else 'nothing failed'}")
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.suite", description="Run the tests and sum up.")
+    parser.add_argument("length", choices=LENGTHS)
+    parser.add_argument("--minutes", type=float, help="begin no step that may not fit into this time")
+    parser.add_argument("--make", default="make", help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    began = time.monotonic()
+    results: list[Result] = []
+    for step in LENGTHS[options.length]:
+        left = None if options.minutes is None else options.minutes * 60 - (time.monotonic() - began)
+        results.append(run(step, [options.make, "--no-print-directory"], left))
+    print(f"\n=== {options.length}\n{summary(results, time.monotonic() - began)}", flush=True)
+    return 1 if any(result.failed for result in results) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,86 @@
+"""Tests of the core run where only orjson and pytest are installed (`make test-core`).
+
+A test file that needs another package has a name by which `EXTRA` (`tests/support/requirement_hooks.py`) recognises it,
+so it is not collected there. Modules that a test file imports count as well.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+from tests.support.requirement_hooks import EXTRA, extra_package
+
+ROOT = Path(__file__).parent.parent
+FOLDERS = {"tests": ROOT, "moongate": ROOT / "src"}
+INSTALLED = {"pytest", "orjson"}  # requirements/core.in
+
+
+def core_tests() -> list[Path]:
+    """The files that `make test-core` collects."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    (names,) = re.findall(r"^CORE_TESTS := \$\(addprefix tests/,(.+)\)$", makefile, re.MULTILINE)
+    places = [ROOT / "tests" / name for name in names.split()]
+    files = [file for place in places for file in ([place] if place.is_file() else sorted(place.rglob("test_*.py")))]
+    return [*files, *sorted((ROOT / "tests").glob("test_vectors_*.py"))]
+
+
+def imports_of(tree: ast.Module) -> set[str]:
+    """The full names of what a module imports, wherever it does; for `from a import b` both `a` and `a.b`."""
+    for_types = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
+    left_out = {id(each) for guard in for_types for node in guard.body for each in ast.walk(node)}
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if id(node) in left_out:
+            continue
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return found
+
+
+def file_of(name: str) -> Path | None:
+    """The file of one of our own modules."""
+    place = FOLDERS[name.partition(".")[0]].joinpath(*name.split("."))
+    return next((file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()), None)
+
+
+@cache
+def direct(file: Path) -> tuple[frozenset[str], frozenset[Path]]:
+    """The packages of others and the files of our own that a file imports."""
+    names = imports_of(ast.parse(file.read_text(encoding="utf-8")))
+    own = {name for name in names if name.partition(".")[0] in FOLDERS}
+    packages = {name.partition(".")[0] for name in names - own} - sys.stdlib_module_names
+    files = {found for name in own if (found := file_of(name)) is not None}
+    return frozenset(packages), frozenset(files)
+
+
+def needed(file: Path) -> set[str]:
+    """The packages without which a test file cannot be imported or run."""
+    packages: set[str] = set()
+    known, open_files = {file}, [file]
+    while open_files:
+        found, files = direct(open_files.pop())
+        packages |= found
+        open_files += files - known
+        known |= files
+    return packages - INSTALLED
+
+
+@pytest.mark.parametrize("file", [pytest.param(file, id=str(file.relative_to(ROOT))) for file in core_tests()])
+def test_a_core_test_that_needs_more_than_pytest_has_a_name_that_says_so(file: Path) -> None:
+    packages = needed(file)
+    if packages:
+        assert extra_package(file) in packages, f"it needs {sorted(packages)}: name it as EXTRA wants, or split it"
+
+
+def test_the_check_sees_packages_behind_a_module_of_ours() -> None:
+    properties = ROOT / "tests" / "kimi" / "schema" / "test_normalise_properties.py"
+    assert "hypothesis" in needed(properties)
+    assert needed(ROOT / "tests" / "kimi" / "test_ids.py") == set()
+    assert {package for file in core_tests() for package in needed(file)} >= set(EXTRA)

@@ -1,0 +1,125 @@
+"""The runner behind `make test` and `.ci/run` (`tests/suite.py`), with a small script in the place of make."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.suite import FULL, SHORT, Result, Step, run, summary
+
+ROOT = Path(__file__).parent.parent
+
+
+def script(*lines: str) -> list[str]:
+    return [sys.executable, "-c", "import sys, time\n" + "\n".join(lines)]
+
+
+def test_every_step_is_a_target_of_the_makefile() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for step in SHORT + FULL:
+        assert f"\n{step.target}:" in makefile
+
+
+def test_the_short_suite_fits_into_its_promise_and_the_full_one_is_ordered_for_a_time_limit() -> None:
+    assert FULL[0].target == "tests-full"
+    assert [step.minutes for step in FULL][-1] == max(step.minutes for step in FULL)
+
+
+def test_the_closing_line_of_pytest_and_what_was_left_out_are_in_the_summary() -> None:
+    make = script(
+        "print('====== 3 passed, 1 skipped in 0.52s ======')",
+        "print('left out: 1 tests: systemd is not installed')",
+    )
+    result = run(Step("tests", 1, "all tests"), make, None)
+    assert result.code == 0
+    shown = summary([result], 90)
+    assert "tests" in shown
+    assert "ok" in shown
+    assert "3 passed, 1 skipped in 0.52s" in shown
+    assert "left out: 1 tests: systemd is not installed" in shown
+    assert shown.endswith("1.5 min: nothing failed")
+
+
+def test_a_failure_is_named() -> None:
+    result = run(Step("lint", 1, "ruff"), script("print('2 failed, 1 passed in 3.0s')", "sys.exit(2)"), None)
+    assert result.failed
+    assert "2 failed, 1 passed in 3.0s" in summary([result], 1)
+    assert summary([result], 1).endswith("failed: lint")
+
+
+def test_a_step_that_may_not_fit_is_not_begun_and_that_is_reported() -> None:
+    result = run(Step("soak", 15, "storms"), script("sys.exit(1)"), 600)
+    assert not result.failed
+    assert "left out: make soak (storms): needs up to 15 min, 10 min are left" in summary([result], 1)
+
+
+def test_a_step_that_takes_too_long_is_stopped_with_all_that_it_started_and_that_is_reported() -> None:
+    began = time.monotonic()
+    make = script("import subprocess", "subprocess.run([sys.executable, '-c', 'import time; time.sleep(60)'])")
+    result = run(Step("fuzz", 0.001, "long inputs"), make, 1.0)
+    assert time.monotonic() - began < 30
+    assert not result.failed
+    assert "left out: the rest of make fuzz (long inputs): stopped by the time limit" in summary([result], 1)
+
+
+def test_the_same_reason_is_reported_once() -> None:
+    results = [Result(Step(name, 1, name), 0, left_out=["npm is not installed"]) for name in ("a", "b")]
+    assert summary(results, 1).count("npm is not installed") == 1
+
+
+NEEDY = """
+import pytest
+@pytest.mark.needs("made-up")
+def test_it():
+    raise AssertionError
+def test_other():
+    pass
+"""
+ROW = """
+from tests.support import system_packages
+row = system_packages.SystemPackage("made-up", "a test", lambda: False, ("made-up-1",))
+system_packages.BY_NAME["made-up"] = row
+"""
+
+
+@pytest.mark.parametrize("ci", ["true", ""])
+def test_a_test_without_its_system_package_is_skipped_with_the_reason_and_fails_in_ci(tmp_path: Path, ci: str) -> None:
+    """One row is all that a new system package needs."""
+    (tmp_path / "test_needy.py").write_text(NEEDY)
+    (tmp_path / "made_up_row.py").write_text(ROW)
+    done = _pytest(tmp_path, ci)
+    reason = "made-up is not installed (Debian: apt install made-up-1)"
+    if ci:
+        assert done.returncode == 1
+        assert f"skipped although CI=true: {reason}" in done.stdout
+        assert "1 error" in done.stdout
+    else:
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert f"left out: 1 tests: {reason}" in done.stdout
+        assert "1 passed, 1 skipped" in done.stdout
+
+
+def test_a_system_package_without_a_row_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "test_needy.py").write_text(NEEDY)
+    (tmp_path / "made_up_row.py").write_text("")
+    done = _pytest(tmp_path, "")
+    assert done.returncode == 4
+    assert "'made-up', which has no row in system_packages.py" in done.stdout + done.stderr
+
+
+def _pytest(folder: Path, ci: str) -> subprocess.CompletedProcess[str]:
+    plugins = ("made_up_row", "tests.support.compiled_hooks", "tests.support.requirement_hooks")
+    options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--rootdir", str(folder), "-c", "/dev/null"]
+    environment = {**os.environ, "CI": ci, "PYTHONPATH": os.pathsep.join([str(folder), *filter(None, sys.path)])}
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", *options, *(f"-p{each}" for each in plugins), str(folder / "test_needy.py")],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
