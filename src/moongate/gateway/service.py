@@ -12,7 +12,7 @@ from moongate.errors import ConfigError, NotFound
 from moongate.gateway.admin.app import AdminApp, AdminSettings
 from moongate.gateway.app import Gateway
 from moongate.gateway.config.admin_settings import Admin
-from moongate.gateway.config.load import Config
+from moongate.gateway.config.load import Config, file_stamp
 from moongate.gateway.config.settings import ClientKey
 from moongate.gateway.http.host_policy import HostPolicy
 from moongate.gateway.limits.limiter import Limiter
@@ -69,7 +69,7 @@ class Service:
         self.gateway = Gateway(state, metrics, log)
         self._factory = factory
         self._admin = self._admin_app()
-        self._file_stamp = _stamp(config.file)
+        self._file_stamp = config.file_stamp  # not of the file now: it may have changed since it was read
         self._watch_timer: asyncio.TimerHandle | None = None
         self._lease_timer: asyncio.TimerHandle | None = None
 
@@ -100,7 +100,7 @@ class Service:
     def reload(self) -> None:
         """Switch to the new configuration, or keep the old one if the new one has an error."""
         gateway = self.gateway
-        self._file_stamp = _stamp(gateway.state.config.file)
+        self._file_stamp = file_stamp(gateway.state.config.file)
         try:
             config = self._factory.read()
             state = GatewayState(config, self._factory.keys(config), gateway.metrics, gateway.state)
@@ -169,7 +169,7 @@ class Service:
             return
         # The timer is set first: a reload that fails must not end the watch.
         self._watch_timer = asyncio.get_running_loop().call_later(WATCH_SECONDS, self._watch)
-        if _stamp(file) != self._file_stamp:
+        if file_stamp(file) != self._file_stamp:
             self.reload()
 
 
@@ -216,14 +216,3 @@ def _admin_settings(state: GatewayState) -> AdminSettings | None:
 
 def _address(admin: Admin | None) -> tuple[str, int] | None:
     return None if admin is None else (admin.host, admin.port)
-
-
-def _stamp(file: Path | None) -> tuple[int, int, int] | None:
-    """Changes whenever the file does."""
-    if file is None:
-        return None
-    try:
-        found = file.stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size, found.st_ino

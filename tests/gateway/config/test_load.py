@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from moongate.errors import ConfigError
-from moongate.gateway.config.load import Config, check_exposure, is_loopback, parse_config, read_config
+from moongate.gateway.config.load import Config, check_exposure, file_stamp, is_loopback, parse_config, read_config
 from moongate.payload import dumps_text
 
 PROVIDER: dict[str, Any] = {
@@ -182,7 +182,12 @@ def test_loopback(host: str, expected: bool) -> None:
 def test_a_file_is_read(tmp_path: Path) -> None:
     file = tmp_path / "config.json"
     file.write_text(dumps_text(PROVIDER))
-    assert read_config(file, {}).file == file
+    config = read_config(file, {})
+    assert config.file == file
+    assert config.file_stamp == file_stamp(file) is not None
+    file.write_text(dumps_text(PROVIDER) + "\n")
+    assert config.file_stamp != file_stamp(file)
+    assert file_stamp(tmp_path / "none") is file_stamp(None) is None
 
 
 def test_the_admin_listener_has_defaults_and_can_be_off() -> None:

@@ -26,6 +26,8 @@ _PROVIDER_KEYS: Final = frozenset({"api_base_url", "api_key", "models"})
 _TOP_LEVEL_KEYS: Final = frozenset(each.name for each in settings_of(Settings))
 _LONG_FORM: Final = 'write {"providers": [{…}], …}, and put it beside "providers"'
 
+FileStamp = tuple[int, int, int]
+
 
 @dataclass(frozen=True, slots=True)
 class Config:
@@ -36,6 +38,7 @@ class Config:
     client_keys: tuple[ClientKey, ...] | None  # None: clients need no key; (): a key is created at first start
     transformers: Transformers
     file: Path | None = None
+    file_stamp: FileStamp | None = None  # of the file when it was read
 
     @property
     def secrets(self) -> frozenset[str]:
@@ -62,6 +65,7 @@ READ_ALL: Final = ReadOptions()
 
 def read_config(path: Path, environment: Mapping[str, str] = os.environ, options: ReadOptions = READ_ALL) -> Config:
     """The configuration in a file. Raises ConfigError, or ConfigErrors with all that is wrong."""
+    stamp = file_stamp(path)  # before the file is read: a change during the reading is then seen as one
     try:
         with path.open("rb") as file:
             data = file.read(MAX_FILE + 1)
@@ -74,7 +78,19 @@ def read_config(path: Path, environment: Mapping[str, str] = os.environ, options
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise ConfigError("not UTF-8", path=f"{path}:{line}") from None
-    return parse_config(text, str(path), path.resolve().parent, environment, file=path, options=options)
+    config = parse_config(text, str(path), path.resolve().parent, environment, file=path, options=options)
+    return replace(config, file_stamp=stamp)
+
+
+def file_stamp(file: Path | None) -> FileStamp | None:
+    """Changes whenever the file does. None: there is no file, or it cannot be looked at."""
+    if file is None:
+        return None
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 def parse_config(
