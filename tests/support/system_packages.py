@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 INSTALL_SECONDS = 600.0
+LOCK_SECONDS = 300  # to wait for another apt-get, such as the daily upgrade
 
 
 def on_path(*programs: str) -> Callable[[], bool]:
@@ -101,7 +102,7 @@ def install(packages: list[SystemPackage]) -> int:
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     as_root = [] if os.getuid() == 0 else ["sudo"]
     for options in (["update"], ["-y", "--no-install-recommends", "install", *wanted]):
-        command = [*as_root, "apt-get", "-q", *options]
+        command = [*as_root, "apt-get", "-q", "-o", f"DPkg::Lock::Timeout={LOCK_SECONDS}", *options]
         print("+", *command, flush=True)
         code = subprocess.run(command, env=environment, timeout=INSTALL_SECONDS, check=False).returncode
         if code:
