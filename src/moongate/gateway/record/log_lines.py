@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from moongate.payload import dumps
 
 if TYPE_CHECKING:
-    from moongate.gateway.http.judgement import JudgedAnswer
+    from moongate.gateway.http.verdict_recorder import JudgedAnswer
     from moongate.gateway.routing.selector import RouteReport
 
 # Every field of a JSON line, in order, and what it holds. docs/log.md is made from it.

@@ -65,7 +65,7 @@ def _entry(
 
 def _route(completion: Completion) -> RouteReport | None:
     """How the target was chosen, if there was a choice."""
-    return None if completion.choice is None else completion.choice.report
+    return None if completion.selected is None else completion.selected.report
 
 
 def _failure_text(handler: RequestHandler, completion: Completion) -> str:

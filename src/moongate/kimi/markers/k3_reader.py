@@ -29,7 +29,7 @@ from moongate.kimi.markers.k3_tags import (
 )
 from moongate.kimi.markers.pieces import Channel, Piece, Text
 from moongate.kimi.markers.seams import Seams
-from moongate.kimi.offer import Offer
+from moongate.kimi.tool_set import ToolSet
 
 _DONE: Final = -1  # instead of a position: everything was read
 
@@ -51,8 +51,8 @@ class K3Reader(K3Elements):
         "_tag_start",
     )
 
-    def __init__(self, offer: Offer, repair: bool, fast: bool = True) -> None:
-        super().__init__(offer, repair)
+    def __init__(self, tool_set: ToolSet, repair: bool, fast: bool = True) -> None:
+        super().__init__(tool_set, repair)
         self._fast = fast  # whole elements are read in one step (`k3_fast`)
         self._seams = Seams("content")
         self._tag: Token | None = None  # the token of the tag being read: <|open|> or <|close|>
@@ -169,7 +169,7 @@ class K3Reader(K3Elements):
             end = read_children(self._data, at, self._call)
             if end > at:
                 return end
-        if not self._offer.calls_allowed:
+        if not self._tool_set.calls_allowed:
             return at
         end, calls = read_empty_calls(self._data, at)
         if calls:
