@@ -58,7 +58,7 @@ def test_options_of_a_step_override_the_defaults(folder: Path) -> None:
 
 
 def test_a_module_and_the_class_s_own_name(tmp_path: Path) -> None:
-    found = Transformers.load([custom("moongate.pipeline.base:BaseTransformer", "")], tmp_path)
+    found = Transformers.load([custom("moongate.chat.base:BaseTransformer", "")], tmp_path)
     assert "BaseTransformer" in found
     assert begun(found, "BaseTransformer") == {"messages": []}
 
@@ -78,7 +78,7 @@ def test_from_config_gets_model_and_base_url(tmp_path: Path) -> None:
 
 
 def test_an_installed_one_is_imported_only_when_it_is_used(tmp_path: Path) -> None:
-    entry = EntryPoint("Installed", "moongate.pipeline.base:BaseTransformer", "moongate.transformers")
+    entry = EntryPoint("Installed", "moongate.chat.base:BaseTransformer", "moongate.transformers")
     broken = EntryPoint("Broken", "no.such.module:Thing", "moongate.transformers")
     found = Transformers({}, {}, {"Installed": entry, "Broken": broken})
     assert {"Installed", "Broken", "Kimi"} <= set(found)

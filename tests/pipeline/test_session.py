@@ -12,11 +12,11 @@ from tests.support.cuts import every_cut
 
 from moongate import BadUpstream, KimiTransformer
 from moongate.chat.asked_usage import UsageFilter
+from moongate.chat.base import BaseExchange
 from moongate.chat.contracts import Dialect, Exchange
 from moongate.chat.items import Chunk, Done, Failure, Item
 from moongate.dialects import MESSAGES, RESPONSES
 from moongate.errors import GatewayError
-from moongate.pipeline.base import BaseExchange
 from moongate.pipeline.session import Session
 
 Row = dict[str, Any]

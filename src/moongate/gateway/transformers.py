@@ -16,13 +16,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from moongate.chat.base import BaseTransformer
 from moongate.chat.contracts import Transformer
 from moongate.errors import ConfigError
 from moongate.gateway.config.places import ConfigPlace
 from moongate.gateway.config.settings import CustomTransformer
 from moongate.gateway.config.steps import Step, option_error
 from moongate.payload import JsonObject
-from moongate.pipeline.base import BaseTransformer
 from moongate.pipeline.chain import Chain
 from moongate.pipeline.registry import PLAIN_TRANSFORMERS, TRANSFORMERS
 from moongate.switches import FAST

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from moongate.chat.base import BaseExchange, BaseTransformer
 from moongate.chat.contracts import Exchange, Note
 from moongate.chat.items import Chunk, Done, Failure, Item
 from moongate.chat.verdict import CLEAN, FAILED, REPAIRED
 from moongate.errors import BadUpstream
-from moongate.pipeline.base import BaseExchange, BaseTransformer
 
 
 class Shouting(BaseExchange):
