@@ -30,7 +30,8 @@ MAY_IMPORT = {
     "prices": BASE | {"wire", "chat", "kimi"},
     "net": BASE | {"wire", "aio", "switches"},
     "sim": BASE | {"wire", "chat", "kimi", "dialects", "pipeline", "net"},
-    "gateway": BASE | {"wire", "chat", "fast", "dialects", "pipeline", "net", "aio", "switches", "prices"},
+    "gateway": BASE
+    | {"wire", "chat", "fast", "transformers", "dialects", "pipeline", "net", "aio", "switches", "prices"},
 }
 PURE = {"errors", "payload", "wire", "chat", "fast", "kimi", "transformers", "dialects", "pipeline", "prices"}
 IMPURE_MODULES = {

@@ -26,6 +26,7 @@ from moongate.payload import JsonObject
 from moongate.pipeline.chain import Chain
 from moongate.pipeline.registry import PLAIN_TRANSFORMERS, TRANSFORMERS
 from moongate.switches import FAST
+from moongate.transformers.table import GENERIC
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -51,7 +52,7 @@ class Transformers:
             assert each.at is not None
             found = _load(each.path, folder, each.at)
             name = each.name or getattr(found, "__name__", each.path)
-            if name in custom or name in BUILT_IN:
+            if name in custom or (name in BUILT_IN and name not in GENERIC):  # one of your own replaces a generic one
                 raise each.at.error(f"a second transformer named {name!r}")
             custom[name], defaults[name] = found, each.options
         return cls(custom, defaults)

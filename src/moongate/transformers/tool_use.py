@@ -153,4 +153,5 @@ class ExitCalls:
 
 def _with(delta: JsonObject, more: JsonObject) -> JsonObject:
     """The delta with the text and calls of `more` behind its own."""
-    return {**delta, **{name: delta[name] + value if delta.get(name) else value for name, value in more.items()}}
+    added = {name: delta[name] + value if delta.get(name) else value for name, value in more.items()}
+    return {**delta, **added} if added else delta
