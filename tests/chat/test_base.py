@@ -67,3 +67,11 @@ def test_an_answer_is_clean_until_a_note_about_it_or_a_failure() -> None:
 
 def test_calls_are_not_checked_against_schemas() -> None:
     assert BaseExchange({}).schema_check() is None
+
+
+def test_what_is_not_overridden_does_nothing() -> None:
+    exchange = BaseExchange({"messages": []})
+    assert exchange.schema_check() is None
+    assert exchange.replaced == ()
+    assert exchange.next_request() is None
+    assert exchange.settle() == ()

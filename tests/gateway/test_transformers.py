@@ -15,6 +15,7 @@ from moongate.gateway.config.settings import CustomTransformer
 from moongate.gateway.config.steps import Step
 from moongate.gateway.transformers import Transformers
 from moongate.payload import JsonObject
+from moongate.pipeline.registry import TRANSFORMERS
 
 AT = ConfigPlace(ConfigDocument("c.json", None, {}), "transformers.X")
 LOUD = """
@@ -82,7 +83,7 @@ def test_an_installed_one_is_imported_only_when_it_is_used(tmp_path: Path) -> No
     broken = EntryPoint("Broken", "no.such.module:Thing", "moongate.transformers")
     found = Transformers({}, {}, {"Installed": entry, "Broken": broken})
     assert {"Installed", "Broken", "Kimi"} <= set(found)
-    assert len(found) == 4
+    assert len(found) == len(TRANSFORMERS) + 3  # these two, and the placeholder
     assert begun(found, "Installed") == {"messages": []}
     with pytest.raises(ConfigError, match="cannot be loaded: ModuleNotFoundError"):
         begun(found, "Broken")

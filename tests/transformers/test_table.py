@@ -26,7 +26,7 @@ def test_other_names(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(GENERIC))
 def test_every_row_builds_without_options(name: str) -> None:
     row = GENERIC[name]
-    request = {"messages": []}
+    request: dict[str, object] = {"messages": []}
     assert row.build(None, "options").begin(request).request["messages"] is not None
     assert row.does
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.transformers.answers import call, choice, chunk, fed, more, pieces, whole
 
-from moongate import BadUpstream, Failure, Opaque
+from moongate import BadUpstream, Chunk, Failure, Opaque
 from moongate.transformers.tolerant_arguments import MAX_HELD_CHARS, EnhanceToolTransformer, mended
 
 BAD = "{path: 'a.py', lines: [1, 2,],}"
@@ -86,3 +86,21 @@ def test_other_answers_are_left_alone(body: dict[str, Any]) -> None:
 @pytest.mark.parametrize("arguments", [None, {}, "", "  ", "{}", "hello"])
 def test_arguments_that_stay(arguments: Any) -> None:
     assert mended(arguments) is None
+
+
+def test_odd_choices_and_chunks_without_calls_between_calls() -> None:
+    made = exchange()
+    first = chunk({"tool_calls": [call("f", BAD)]})
+    text = Chunk.of({"choices": [1, {"index": 0, "delta": {"content": "x"}}]})
+    both = Chunk.of({"choices": [{"index": 1, "delta": {}}, {"index": 0, "delta": {"tool_calls": [more(" ")]}}]})
+    made.feed(first)
+    made.feed(text)
+    made.feed(both)
+    released = made.feed(chunk({}, "tool_calls"))
+    assert released[1] is text
+    assert choice(released)["message"]["tool_calls"][0]["function"]["arguments"] == GOOD
+
+
+def test_a_whole_choice_without_calls() -> None:
+    body = {"choices": [{"index": 0, "message": {"tool_calls": [call("f", "{}")]}}]}
+    assert exchange().reply(body) is body

@@ -46,6 +46,8 @@ class ExitText:
                 return ""
             self._begun = True
             piece = arguments[head.end() :]
+        if self._unread.startswith('"'):
+            return ""  # the text is over
         self._unread += piece
         found = _CHARACTERS.match(self._unread)
         if found is None:

@@ -15,7 +15,7 @@ from moongate.payload import JsonObject, loads, object_of
 MAX_DEPTH: Final = 64  # arguments of real tools are not nested deeper
 
 _BLANK: Final = re.compile(r"(?:\s|//[^\n]*(?:\n|$)|/\*.*?\*/)*", re.DOTALL)
-_FENCE: Final = re.compile(r"\s*```[a-z0-9]*\s*\n(.*?)```\s*", re.DOTALL)
+_FENCE: Final = "```"
 _STRING: Final = {
     '"': re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL),
     "'": re.compile(r"'((?:[^'\\]|\\.)*)'", re.DOTALL),
@@ -36,8 +36,7 @@ def tolerant_object(text: str) -> JsonObject | None:
     >>> tolerant_object("{path: 'a.py', lines: [1, 2,], all: True")
     {'path': 'a.py', 'lines': [1, 2], 'all': True}
     """
-    fenced = _FENCE.fullmatch(text)
-    reader = _Reader(fenced[1] if fenced else text)
+    reader = _Reader(_unfenced(text))
     try:
         value = reader.value(0)
         reader.skip()
@@ -48,6 +47,14 @@ def tolerant_object(text: str) -> JsonObject | None:
     if isinstance(value, str):
         return object_of(value.encode("utf-8", "surrogatepass"))
     return value if isinstance(value, dict) else None
+
+
+def _unfenced(text: str) -> str:
+    """The text inside a fenced block of code; behind the opening fence its line may name a language."""
+    block = text.strip()
+    if not block.startswith(_FENCE) or not block.endswith(_FENCE):
+        return text
+    return block.partition("\n")[2].removesuffix(_FENCE)
 
 
 class _Reader:
