@@ -52,7 +52,7 @@ def tolerant_object(text: str) -> JsonObject | None:
 def _unfenced(text: str) -> str:
     """The text inside a fenced block of code; behind the opening fence its line may name a language."""
     block = text.strip()
-    if not block.startswith(_FENCE) or not block.endswith(_FENCE):
+    if not block.startswith(_FENCE):
         return text
     return block.partition("\n")[2].removesuffix(_FENCE)
 
