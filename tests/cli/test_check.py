@@ -61,6 +61,21 @@ def test_check_shows_what_was_recognised_then_changed_options(
     assert "--all" not in shown
 
 
+def test_check_describes_equal_chains_once(capsys: pytest.CaptureFixture[str]) -> None:
+    models = ["kimi-k2.6", "kimi-k2.6-turbo", "kimi-k3", "kimi-k2.6-fast"]
+    chain = {"use": [["Kimi", {"preset": "agent"}]]}
+    write({"name": "moon", "api_base_url": "https://api.moonshot.ai", "models": models, "transformer": chain})
+    assert run(["check"]) == 0
+    lines = capsys.readouterr().out.split("\n")
+    chains = {line.split()[0]: lines[number + 1].strip() for number, line in enumerate(lines) if "  names: " in line}
+    assert chains == {
+        "kimi-k2.6": "chain: Kimi",
+        "kimi-k2.6-turbo": "chain: as for kimi-k2.6",
+        "kimi-k3": "chain: Kimi",  # another generation
+        "kimi-k2.6-fast": "chain: as for kimi-k2.6",
+    }
+
+
 @pytest.mark.parametrize(
     ("model", "recognised"),
     [
