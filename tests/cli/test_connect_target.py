@@ -30,7 +30,6 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def gateways(root: Path) -> Iterator[dict[str, str]]:
     """One with a configuration, whose port is overridden; one with the simulator."""
-    home = {"MOONGATE_HOME": str(root / "home")}
     with ExitStack() as stack:
         found: dict[str, str] = {}
         for name in ("configured", "simulated"):
@@ -38,7 +37,7 @@ def gateways(root: Path) -> Iterator[dict[str, str]]:
             folder.mkdir()
             if name == "configured":
                 (folder / "config.json").write_text(json.dumps(FILE))
-            served = stack.enter_context(serving(folder, **home))
+            served = stack.enter_context(serving(folder, MOONGATE_HOME=str(root / "home")))
             found[name] = served.root()
         yield found
 

@@ -30,7 +30,7 @@ from moongate.payload import object_of
 TIMEOUT: Final = 5.0  # seconds, for a gateway elsewhere to list its models
 MAX_BYTES: Final = 4 * 1024 * 1024  # of that list
 USUAL_URL: Final = "http://127.0.0.1:3000"
-NOWHERE: Final = "http://127.0.0.1:9"  # the simulator's address is not needed to know its models
+ANY_URL: Final = "http://127.0.0.1:9"  # the simulator's address is not needed to know its models
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def _read(path: Path, console: Console) -> Config:
 def _simulated() -> Config:
     from moongate.cli.builtin_provider import simulator_config  # with a configuration the simulator is not needed
 
-    return simulator_config(NOWHERE)
+    return simulator_config(ANY_URL)
 
 
 def _address(config: Config, path: Path, running: list[GatewayRecord]) -> str:
