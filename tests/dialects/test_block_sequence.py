@@ -272,9 +272,7 @@ def test_a_custom_call_ends_with_the_answer() -> None:
         chunk(finish="stop"),
         Done(),
     ]
-    assert script(*items) == (
-        r"<chatcmpl-abc(call=1:f|{\"input\":\"{}|b|\"})(call=2:g|{})(text|t)stop>"
-    )
+    assert script(*items) == (r"<chatcmpl-abc(call=1:f|{\"input\":\"{}|b|\"})(call=2:g|{})(text|t)stop>")
 
 
 def test_a_call_without_a_body_is_no_custom_call() -> None:

@@ -188,7 +188,9 @@ def test_custom_calls_on_the_fronts_with_blocks(
             continue
         custom = call["custom"]
         deltas.append({"tool_calls": [{"index": at, **call, "custom": {**custom, "input": ""}}]})
-        deltas += [{"tool_calls": [{"index": at, "custom": {"input": piece}}]} for piece in cut_up(custom["input"], rng)]
+        deltas += [
+            {"tool_calls": [{"index": at, "custom": {"input": piece}}]} for piece in cut_up(custom["input"], rng)
+        ]
     stream = sse([*map(chunk, deltas), chunk({}, message.reason)])
     front = data.draw(st.sampled_from([front for front in FRONTS if front.name != "chat"]))
     check(family, front, data.draw(st.sampled_from([OPTIONS[0], OPTIONS[1], OPTIONS[3]])), message, stream, rng)
