@@ -7,8 +7,8 @@ and the hooks of a subclass are called in strict order: `_begin`, then per block
 Calls whose pieces interleave: a call stays open until its arguments are a complete JSON value. What comes for later
 blocks is held back, `MAX_HELD` characters at most; the end of the answer releases it.
 
-A custom call (`type: "custom"`) has text instead of arguments. Here it is a call whose arguments are an object with that
-text as its member `input`, as custom tools are declared to the provider; it ends with the answer.
+A custom call (`type: "custom"`) has text instead of arguments. Here it is a call whose arguments are an object with
+that text as its member `input`, as custom tools are declared to the provider; it ends with the answer.
 """
 
 from __future__ import annotations

@@ -10,7 +10,11 @@ Kind = Literal["reasoning", "text", "call"]
 
 
 class Block:
-    """One block. `custom`: a call of a custom tool. `pieces`: a call's arguments so far, and whatever is held back until the block is open."""
+    """One block.
+
+    `custom`: a call of a custom tool. `pieces`: a call's arguments so far, and whatever is held back until the block
+    is open.
+    """
 
     __slots__ = ("custom", "id", "kind", "name", "nesting", "pieces", "shut")
 
