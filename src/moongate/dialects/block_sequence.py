@@ -129,9 +129,9 @@ class BlockSequence(ABC):
 
     def _call_delta(self, delta: JsonObject) -> bytes:
         function, key = delta.get("function"), delta.get("index")
-        custom = not isinstance(function, dict)
-        if custom:
-            function = custom_body(delta)
+        custom: JsonObject = {}
+        if not isinstance(function, dict):
+            function = custom = custom_body(delta)
         block = self._calls.get(key) if isinstance(key, int) else None
         if block is not None and block is self._current and not self._held:  # almost every delta of a call
             self._last_call = key
@@ -144,7 +144,7 @@ class BlockSequence(ABC):
         if block is None:
             block = self._calls[key] = Block("call")
             self._held.append(block)
-            if custom and function:
+            if custom:
                 block.custom = True
                 self._hold(block, _CUSTOM_BEGIN)
         block.name = block.name or (name if isinstance(name, str) else "")
