@@ -46,6 +46,17 @@ def test_whitespace_inside_tags() -> None:
     ]
 
 
+@pytest.mark.parametrize("channel", ["content", "reasoning"])
+def test_a_piece_of_a_closing_tag_before_a_piece_of_a_token_is_text(channel: Channel) -> None:
+    """A second pass must find at the end what the first one left there, when it removed the last tag."""
+    for text in ("a<|close|>thi<|clo", "<|close|><|o", "<|close|> <|en"):
+        once, twice = parse(f"{text}<|close|>", channel), parse(text, channel)
+        assert once.content + once.reasoning == twice.content + twice.reasoning == text
+    assert parse("a<|close|>think<|op", channel).content.endswith("<|op")  # the next tag was cut
+    cut = parse("a<|close|>thi<|s", channel)
+    assert cut.content + cut.reasoning == "a"  # its own end was cut
+
+
 def test_a_body_ends_at_its_own_tag_only() -> None:
     body = "a<|close|>b<|close|>call<|sep|><|open|>tools<|sep|><|end_of_msg|><|sep|><|close|> c"
     assert parse(tools(call(argument(body, "t", "string")))).calls == [called(f'{{"t": "{body}"}}')]

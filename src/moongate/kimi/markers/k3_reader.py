@@ -186,7 +186,8 @@ class K3Reader(K3Elements):
             return end
         if tag is CLOSE and token is not SEP and (match is not None or (not final and stop < len(data))):
             text = without_cut_sep(text)
-        if len(text) <= MAX_TAG_CHARS and self._may_be_tag(text, tag):
+        before_piece = final and match is None and tag is CLOSE and self._is_before_piece(text, data[stop:])
+        if len(text) <= MAX_TAG_CHARS and self._may_be_tag(text, tag) and not before_piece:
             if match is None:
                 if final:
                     self._tag = None
@@ -221,6 +222,11 @@ class K3Reader(K3Elements):
         self._tag = None
         self._close_element(name)
         return end
+
+    def _is_before_piece(self, text: str, piece: str) -> bool:
+        """Whether the text ends with a closing tag without its whole name, then a piece of another token."""
+        closes = self._call is not None or tag_name(text) in CLOSED
+        return not (closes or TEXTS[SEP].startswith(piece))
 
     def _may_be_tag(self, text: str, tag: Token) -> bool:
         if not self._body:
