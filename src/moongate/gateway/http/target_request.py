@@ -15,8 +15,8 @@ from moongate.gateway.routing.learned_rules import LearnedRules, RuleTrial
 from moongate.gateway.server.activity import Activity
 from moongate.gateway.target import Target
 from moongate.payload import JsonObject, dumps
-from moongate.wire.json_values import has_no_duplicate_keys
 from moongate.pipeline.chain import Chain
+from moongate.wire.json_values import has_no_duplicate_keys
 
 # Bytes of a body from which on it is read and transformed in a thread: the loop serves others meanwhile, and waits for
 # the GIL only as long as one call of the JSON parser takes.
