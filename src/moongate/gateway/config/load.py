@@ -183,6 +183,8 @@ def _settings(document: ConfigDocument) -> Settings:
         raise at.error(
             f"expected a provider, a list of providers or an object with 'providers', found {json_type(value)}"
         )
+    if "Providers" in value:
+        raise at.error(f"this is a configuration of claude-code-router: moongate import ccr {document.file}")
     value = {key: each for key, each in value.items() if key != SCHEMA_KEY}
     if "providers" not in value and not _PROVIDER_KEYS.isdisjoint(value):
         if misplaced := next((key for key in value if key in _TOP_LEVEL_KEYS), None):
