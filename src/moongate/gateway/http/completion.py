@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine, Mapping, Sequence
-from contextlib import suppress
 from time import perf_counter
 from typing import Any
 
@@ -165,6 +164,8 @@ class Completion:
                 await self._respond_whole(response, exchange, target, tries)
         finally:
             tries.end()
+            self.attempts += tries.count
+            self.billable += tries.billable
             self.replaced = exchange.replaced
 
     async def _send(self, attempt: Attempt, target: Target, body: bytes) -> Response:
@@ -184,11 +185,10 @@ class Completion:
 
     async def _respond_whole(self, response: Response, exchange: Exchange, target: Target, tries: FurtherTries) -> None:
         reader = WholeReader(self.dialect, self._client_request, self._activity, self._state.limits.answer)
-        data = await reader.read(response, exchange)
-        while (further := await tries.send_next(exchange)) is not None:
-            with suppress(GatewayError):  # it was broken: the best answer so far leaves
-                data = await reader.read(further, exchange)
-        self.usage = reader.usage
+        try:
+            data = await reader.read_best(response, exchange, tries)
+        finally:  # a client that leaves is billed for what came
+            self.usage = reader.usage
         self._mark_started()
         self._writer.respond(200, [JSON_TYPE, *self._answer_headers(target)], data)
 
