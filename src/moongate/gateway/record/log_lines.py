@@ -28,7 +28,7 @@ FIELDS: Final = {
     "stream": "whether the client wanted a stream",
     "first_byte_ms": "milliseconds until the first byte of the answer; null if none was sent",
     "duration_ms": "milliseconds until the end of the answer",
-    "attempts": "requests to providers, retries and fallbacks included",
+    "attempts": "requests to providers; retries, fallbacks and further tries of the guard included",
     "input_tokens": "as the provider counted them; absent if it did not",
     "output_tokens": "as the provider counted them; absent if it did not",
     "notes": "repairs by kind, and how many of each",
