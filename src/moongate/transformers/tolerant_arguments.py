@@ -44,11 +44,13 @@ def mended(arguments: Any) -> str | None:
     return None if found is None else dumps_text(found)
 
 
-class _HeldCall(CallSlot):
-    __slots__ = ("mended", "written")
+class _HeldCall:
+    """One call: its slot, which may be machine code and so has no subclasses here, and what is made of it."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    __slots__ = ("mended", "slot", "written")
+
+    def __init__(self, slot: CallSlot) -> None:
+        self.slot = slot
         self.mended: str | None = None
         self.written = False
 
@@ -58,7 +60,8 @@ class ArgumentsExchange(BaseExchange):
 
     def __init__(self, request: JsonObject) -> None:
         super().__init__(request)
-        self._calls: dict[int, CallGrouping[_HeldCall]] = {}  # by choice
+        self._groupings: dict[int, CallGrouping[CallSlot]] = {}  # by choice
+        self._calls: dict[CallSlot, _HeldCall] = {}
         self._open: set[int] = set()  # choices with calls that have not finished
         self._held: list[tuple[Chunk, list[_HeldCall]]] = []  # with the call of each delta in it
         self._chars = 0
@@ -89,7 +92,8 @@ class ArgumentsExchange(BaseExchange):
                 continue
             index = choice_index(choice, at)
             for entry in _entries(choice.get("delta")):
-                found.append(self._calls.setdefault(index, CallGrouping(_HeldCall)).route(entry))
+                slot = self._groupings.setdefault(index, CallGrouping(CallSlot)).route(entry)
+                found.append(self._calls.setdefault(slot, _HeldCall(slot)))
                 self._chars += len(arguments_text(function_of(entry).get("arguments")))
                 self._open.add(index)
             if choice.get("finish_reason"):
@@ -98,11 +102,11 @@ class ArgumentsExchange(BaseExchange):
 
     def _released(self) -> list[Item]:
         held, self._held = self._held, []
-        for index, grouping in self._calls.items():
-            for at, call in enumerate(grouping.slots):
-                call.mended = mended(call.arguments)
-                self._noted(f"choices[{index}].delta.tool_calls[{at}]", call.arguments, call.mended)
-        self._calls, self._open, self._chars = {}, set(), 0
+        for index, grouping in self._groupings.items():
+            for at, slot in enumerate(grouping.slots):
+                new = self._calls[slot].mended = mended(slot.arguments)
+                self._noted(f"choices[{index}].delta.tool_calls[{at}]", slot.arguments, new)
+        self._groupings, self._calls, self._open, self._chars = {}, {}, set(), 0
         return [_rewritten(chunk, calls) for chunk, calls in held]
 
     def _whole(self, choice: JsonObject, index: int) -> JsonObject:

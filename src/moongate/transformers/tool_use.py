@@ -53,11 +53,12 @@ def _name(tool: Any) -> Any:
     return function_of(tool).get("name") if isinstance(tool, dict) else None
 
 
-class _Slot(CallSlot):
+class _Call:
+    """What is known of one call besides its slot, which may be machine code and so has no subclasses here."""
+
     __slots__ = ("exit_text", "place", "unnamed")
 
     def __init__(self) -> None:
-        super().__init__()
         self.unnamed: list[JsonObject] | None = []  # its deltas before the name is known
         self.exit_text: ExitText | None = None  # of a call of the exit tool
         self.place = 0  # among the calls that leave
@@ -66,10 +67,11 @@ class _Slot(CallSlot):
 class ExitCalls:
     """The calls of one choice; those of the exit tool are text."""
 
-    __slots__ = ("_calls", "_exits", "_leaving", "_said", "_speaking")
+    __slots__ = ("_calls", "_exits", "_grouping", "_leaving", "_said", "_speaking")
 
     def __init__(self) -> None:
-        self._calls: CallGrouping[_Slot] = CallGrouping(_Slot)
+        self._grouping: CallGrouping[CallSlot] = CallGrouping(CallSlot)
+        self._calls: dict[CallSlot, _Call] = {}
         self._exits: list[ExitText] = []
         self._leaving = 0  # calls that go to the client
         self._said = False  # the choice has text
@@ -91,12 +93,12 @@ class ExitCalls:
         rest: JsonObject = {}
         if text := "".join(self._shown(each, each.close()) for each in self._exits):
             rest["content"] = text
-        nameless = [slot for slot in self._calls.slots if slot.unnamed]
+        nameless = [call for call in self._calls.values() if call.unnamed]
         if nameless:
-            rest["tool_calls"] = [entry for slot in nameless for entry in slot.unnamed or ()]
+            rest["tool_calls"] = [entry for call in nameless for entry in call.unnamed or ()]
             self._leaving += len(nameless)
-        for slot in nameless:
-            slot.unnamed = None
+        for call in nameless:
+            call.unnamed = None
         return rest
 
     def _without_exits(self, delta: JsonObject, calls: list[Any]) -> JsonObject:
@@ -117,27 +119,28 @@ class ExitCalls:
 
     def _entry(self, entry: JsonObject) -> tuple[list[JsonObject], str]:
         """The deltas that leave for this one, and the text."""
-        slot = self._calls.route(entry)
-        if slot.exit_text is not None:
-            return [], self._words(slot.exit_text, arguments_text(function_of(entry).get("arguments")))
-        if slot.unnamed is None:
-            return [self._numbered(entry, slot)], ""
-        slot.unnamed.append(entry)
+        slot = self._grouping.route(entry)
+        call = self._calls.setdefault(slot, _Call())
+        if call.exit_text is not None:
+            return [], self._words(call.exit_text, arguments_text(function_of(entry).get("arguments")))
+        if call.unnamed is None:
+            return [self._numbered(entry, call)], ""
+        call.unnamed.append(entry)
         if not slot.name:
             return [], ""
-        waiting, slot.unnamed = slot.unnamed, None
+        waiting, call.unnamed = call.unnamed, None
         if slot.name == EXIT_TOOL:
-            slot.exit_text = ExitText()
-            self._exits.append(slot.exit_text)
-            return [], self._words(slot.exit_text, slot.arguments)
-        slot.place = self._leaving
+            call.exit_text = ExitText()
+            self._exits.append(call.exit_text)
+            return [], self._words(call.exit_text, slot.arguments)
+        call.place = self._leaving
         self._leaving += 1
-        return [self._numbered(each, slot) for each in waiting], ""
+        return [self._numbered(each, call) for each in waiting], ""
 
-    def _numbered(self, entry: JsonObject, slot: _Slot) -> JsonObject:
+    def _numbered(self, entry: JsonObject, call: _Call) -> JsonObject:
         """Indexes count the calls that leave. Before the first exit call they stay as they came."""
         index = call_index(entry)
-        return entry if index is None or not self._exits or index == slot.place else {**entry, "index": slot.place}
+        return entry if index is None or not self._exits or index == call.place else {**entry, "index": call.place}
 
     def _words(self, exit_text: ExitText, arguments: str) -> str:
         return self._shown(exit_text, exit_text.feed(arguments))
