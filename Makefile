@@ -108,7 +108,7 @@ tests-compiled-short: $(VENV)/.dev
 
 # An environment with orjson and pytest, and nothing else.
 CORE := build/core
-CORE_TESTS := $(addprefix tests/,wire chat kimi transformers pipeline dialects fast test_payload.py test_cases.py test_recordings.py)
+CORE_TESTS := $(addprefix tests/,wire chat kimi pipeline dialects fast test_payload.py test_cases.py test_recordings.py)
 $(CORE)/.made: $(REQ)/core.txt
 	$(PYTHON) -m venv --clear $(CORE)
 	$(CORE)/$(INSTALL) --require-hashes -r $(REQ)/core.txt

@@ -36,9 +36,9 @@ COMPILED = (
 )
 INTERPRETED = {
     # What people derive classes from, and what derives from a class of C's, must be ordinary classes.
-    *("chat/contracts.py", "chat/base.py", "kimi/options.py", "kimi/tool_tokens.py", "kimi/config_fields.py"),
+    *("chat/contracts.py", "pipeline/base.py", "kimi/options.py", "kimi/tool_tokens.py", "kimi/config_fields.py"),
     # Compiled code has no recursion limit: this follows its input as deep as it goes.
-    "kimi/answer/seen_calls.py",
+    "kimi/answer/twins.py",
     # These run once, or seldom.
     *(
         "gateway/server/run.py",

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 from bench.report import costs_table, growth_lines, headline_table, turns_table
 from docs.demo_picture import FILE as DEMO
@@ -35,7 +34,6 @@ from moongate.kimi.refusals import REFUSALS
 from moongate.kimi.tool_tokens import ToolTokens
 from moongate.payload import dumps_text
 from moongate.sim.behaviours_table import behaviours_table
-from moongate.transformers.table import GENERIC
 
 DOCS = Path(__file__).parent
 SCHEMA = DOCS.parent / "src" / "moongate" / "gateway" / "config" / "schema.json"
@@ -142,29 +140,6 @@ def refusals_table() -> str:
     )
 
 
-def generic_table() -> str:
-    """Every generic transformer, with its options."""
-
-    def shown(default: object) -> str:
-        return "its own text" if isinstance(default, str) and len(default) > 40 else f"`{dumps_text(default)}`"
-
-    rows = []
-    for name, row in GENERIC.items():
-        made: Any = row.build(None, "")
-        declared = [] if name == "customparams" else fields(made)
-        options = "; ".join(f"`{each.name}` ({shown(each.default)}): {each.metadata['meaning']}" for each in declared)
-        rows.append([f"`{name}`", row.does, options or "–"])
-    return table(["name", "what it does", "options (defaults)"], rows)
-
-
-def cautions_table() -> str:
-    """Where generic transformers disturb Kimi."""
-    rows = [
-        [f"`{name}`", row.before or "–", row.behind or "–"] for name, row in GENERIC.items() if row.before or row.behind
-    ]
-    return table(["name", "before Kimi", "behind Kimi"], rows)
-
-
 def models_page() -> str:
     """docs/models.md"""
     return f"""\
@@ -258,7 +233,6 @@ def pages() -> dict[Path, str]:
     configuration = DOCS / "configuration.md"
     simulator = DOCS / "simulator.md"
     log, metrics = DOCS / "log.md", DOCS / "metrics.md"
-    transformers = DOCS / "transformers.md"
     speed, readme = DOCS / "speed.md", DOCS.parent / "README.md"
     grammar = f"```mermaid\n{diagram()}```\n"
     return {
@@ -275,9 +249,6 @@ def pages() -> dict[Path, str]:
         log: filled(log.read_text(encoding="utf-8"), examples=log_examples(), fields=log_table()),
         metrics: filled(metrics.read_text(encoding="utf-8"), metrics=metrics_table()),
         simulator: filled(simulator.read_text(encoding="utf-8"), rows=behaviours_table() + "\n"),
-        transformers: filled(
-            transformers.read_text(encoding="utf-8"), generic=generic_table(), cautions=cautions_table()
-        ),
         DEMO: picture(output()),
         speed: filled(
             speed.read_text(encoding="utf-8"),

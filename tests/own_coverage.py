@@ -22,7 +22,7 @@ from coverage.exceptions import NoDataError
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "moongate"
-PURE = ("errors.py", "payload.py", "wire", "chat", "fast", "kimi", "transformers", "pipeline", "dialects", "prices")
+PURE = ("errors.py", "payload.py", "wire", "chat", "fast", "kimi", "pipeline", "dialects", "prices")
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The shape of the code: which way imports point, what is pure, how large a file may be.
 
-cli, gateway → net, fast → pipeline → kimi, transformers, dialects → chat → wire → errors, payload
+cli, gateway → net, fast → pipeline → kimi, dialects → chat → wire → errors, payload
 """
 
 from __future__ import annotations
@@ -24,16 +24,14 @@ MAY_IMPORT = {
     "chat": BASE | {"wire"},
     "kimi": BASE | {"wire", "chat"},
     "dialects": BASE | {"wire", "chat"},
-    "transformers": BASE | {"wire", "chat"},
-    "pipeline": BASE | {"wire", "chat", "kimi", "transformers", "dialects"},
+    "pipeline": BASE | {"wire", "chat", "kimi", "dialects"},
     "fast": BASE | {"wire", "chat", "kimi", "dialects", "pipeline"},  # only the gateway and `moongate` itself import it
     "prices": BASE | {"wire", "chat", "kimi"},
     "net": BASE | {"wire", "aio", "switches"},
     "sim": BASE | {"wire", "chat", "kimi", "dialects", "pipeline", "net"},
-    "gateway": BASE
-    | {"wire", "chat", "fast", "transformers", "dialects", "pipeline", "net", "aio", "switches", "prices"},
+    "gateway": BASE | {"wire", "chat", "fast", "dialects", "pipeline", "net", "aio", "switches", "prices"},
 }
-PURE = {"errors", "payload", "wire", "chat", "fast", "kimi", "transformers", "dialects", "pipeline", "prices"}
+PURE = {"errors", "payload", "wire", "chat", "fast", "kimi", "dialects", "pipeline", "prices"}
 IMPURE_MODULES = {
     *("asyncio", "concurrent", "ctypes", "datetime", "getpass", "glob", "http", "importlib", "io", "locale", "logging"),
     *("multiprocessing", "os", "pathlib", "platform", "queue", "random", "secrets", "select", "selectors", "shutil"),

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from moongate.chat.base import BaseExchange, BaseTransformer
 from moongate.chat.contracts import Exchange, Note, Transformer
 from moongate.chat.items import Chunk, Done, Failure, Item, Opaque
 from moongate.chat.verdict import Verdict
@@ -24,6 +23,7 @@ from moongate.errors import BadRequest, BadUpstream, ConfigError, GatewayError
 from moongate.kimi.options import KimiOptions
 from moongate.kimi.schema import normalise_schema
 from moongate.kimi.tool_tokens import ToolTokens
+from moongate.pipeline.base import BaseExchange, BaseTransformer
 from moongate.pipeline.chain import Chain
 from moongate.pipeline.non_stream import read_reply
 from moongate.switches import FAST

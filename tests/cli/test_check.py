@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -59,21 +58,6 @@ def test_check_shows_what_was_recognised_then_changed_options(
     shown = capsys.readouterr().out
     assert shown.count('        counterScope: "conversation"\n') == 2
     assert "--all" not in shown
-
-
-def test_check_describes_equal_chains_once(capsys: pytest.CaptureFixture[str]) -> None:
-    models = ["kimi-k2.6", "kimi-k2.6-turbo", "kimi-k3", "kimi-k2.6-fast"]
-    chain = {"use": [["Kimi", {"preset": "agent"}]]}
-    write({"name": "moon", "api_base_url": "https://api.moonshot.ai", "models": models, "transformer": chain})
-    assert run(["check"]) == 0
-    lines = capsys.readouterr().out.split("\n")
-    chains = {line.split()[0]: lines[number + 1].strip() for number, line in enumerate(lines) if "  names: " in line}
-    assert chains == {
-        "kimi-k2.6": "chain: Kimi",
-        "kimi-k2.6-turbo": "chain: as for kimi-k2.6",
-        "kimi-k3": "chain: Kimi",  # another generation
-        "kimi-k2.6-fast": "chain: as for kimi-k2.6",
-    }
 
 
 @pytest.mark.parametrize(
@@ -176,23 +160,3 @@ def test_check_rejects(content: Any, message: str, capsys: pytest.CaptureFixture
         write(content)
     assert run(["check"]) == 2
     assert capsys.readouterr().err.startswith(message)
-
-
-def test_check_says_which_combinations_disturb_kimi(capsys: pytest.CaptureFixture[str]) -> None:
-    provider = {"name": "p", "api_base_url": "https://api.moonshot.ai", "models": ["kimi-k2.6"]}
-    write({**provider, "transformer": {"use": ["StreamOptionsTransformer", "Kimi", ["Sampling", {"top_p": 0.5}]]}})
-    assert run(["check"]) == 0
-    shown = capsys.readouterr()
-    assert "chain: streamoptions" in shown.out
-    assert "chain: sampling\n      options (4 more at their defaults: --all):\n        topP: 0.5" in shown.out
-    assert "p,kimi-k2.6: use sampling beside Kimi with caution: it sets parameters again" in shown.err
-    assert "streamoptions" not in shown.err
-
-
-def test_a_transformer_of_ones_own_takes_the_place_of_a_generic_one(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("own.py").write_text("from moongate import BaseTransformer\nclass Own(BaseTransformer): pass\n")
-    provider = {"name": "p", "api_base_url": "https://api.moonshot.ai", "models": ["kimi-k2.6"]}
-    chain = {"transformer": {"use": ["Kimi", "sampling"]}}
-    write({"providers": [{**provider, **chain}], "transformers": {"sampling": "own.py:Own"}})
-    assert run(["check"]) == 0
-    assert "with caution" not in capsys.readouterr().err

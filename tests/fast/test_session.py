@@ -10,12 +10,12 @@ from tests.support.assembly import assemble
 from tests.support.cuts import every_cut
 
 from moongate import BadUpstream, KimiTransformer
-from moongate.chat.base import BaseExchange
 from moongate.chat.contracts import Dialect, Encoder, Exchange
 from moongate.chat.items import Chunk, Item
 from moongate.dialects import CHAT, MESSAGES, RESPONSES
 from moongate.errors import GatewayError
 from moongate.fast.session import FastSession
+from moongate.pipeline.base import BaseExchange
 from moongate.pipeline.session import Session
 
 Row = dict[str, Any]

@@ -9,7 +9,6 @@ import pytest
 from tests.kimi.answering import K2, K3, PARSING, REQUEST, begin
 
 from moongate import KimiTransformer
-from moongate.chat.base import BaseExchange, BaseTransformer
 from moongate.chat.contracts import Exchange
 from moongate.chat.items import Chunk, Done, Item
 from moongate.chat.verdict import CLEAN
@@ -18,6 +17,7 @@ from moongate.fast.shortcuts import TextShortcut, shortcut_of
 from moongate.kimi.exchange import KimiExchange
 from moongate.kimi.guard.exchange import GuardedExchange
 from moongate.kimi.property_exchange import PropertyRestoringExchange
+from moongate.pipeline.base import BaseExchange, BaseTransformer
 from moongate.pipeline.chain import Chain, ChainExchange
 
 Row = dict[str, Any]

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from moongate.chat.base import BaseExchange, BaseTransformer
 from moongate.chat.contracts import Exchange, TakesLong
 from moongate.chat.items import Chunk, Item
 from moongate.chat.verdict import CLEAN, REPAIRED, Verdict
+from moongate.pipeline.base import BaseExchange, BaseTransformer
 from moongate.pipeline.chain import Chain, ChainExchange
 
 Row = dict[str, Any]

@@ -1,7 +1,7 @@
 """No money lost, none invented: what the simulator billed and what the store says, request by request.
 
-200 keys, 64 clients, faults, retries, further tries of the guard, clients that leave, two workers of which one is
-killed every five seconds, and a database that goes away once.
+200 keys, 64 clients, faults, retries, clients that leave, two workers of which one is killed every five seconds, and a
+database that goes away once.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.soak.billing_clients import GUARDED, MODELS, Clients, Sent
+from tests.soak.billing_clients import MODELS, Clients, Sent
 from tests.soak.report import Figure, Report
 from tests.support.postgres import PostgresServer
 
@@ -122,7 +122,7 @@ async def _gateway(folder: Path, url: str, upstream: str) -> AsyncIterator[tuple
         "name": "sim",
         "api_base_url": upstream,
         "models": [{"name": name, "price": PRICE} for name in MODELS],
-        "transformer": {"use": [["Kimi", {"preset": "strict"}]]},
+        "transformer": {"use": [["Kimi", {"preset": "agent"}]]},
     }
     config = {
         "providers": [provider],
@@ -218,8 +218,7 @@ def _report(name: str, books: Books) -> Report:
     exact = {name: row for name, row in rows.items() if not row.estimated}
     estimated = {name: row for name, row in rows.items() if row.estimated}
     of_killed = {name for name, row in estimated.items() if row.status == 0}
-    came = {name for name, found in billed.items() if all(map(_came, found))}
-    tried = sum(len(found) > 1 and GUARDED in str(found[0].model) for found in billed.values())
+    came = {name for name, found in billed.items() if len(found) == 1 and _came(found[0])}
     finished = {each.id for each in books.sent if each.status == 200 and each.complete}
     needless = {name for name in estimated.keys() & came & finished if name not in of_killed}
     in_flight = 64 * max(1, books.kills)
@@ -231,7 +230,6 @@ def _report(name: str, books: Books) -> Report:
             Figure("workers killed", books.kills),
             Figure("refused over a budget", sum(each.status == 429 for each in books.sent)),
             Figure("billed by the provider", sum(map(len, billed.values()))),
-            Figure("requests with further tries of the guard", tried, least=1),
             Figure("rows", len(rows)),
             Figure("billed requests without a row", len(billed.keys() - rows.keys()), most=0, least=0),
             Figure("rows that are twice there", books.doubles, most=0, least=0),
@@ -260,7 +258,6 @@ def _over(books: Books) -> int:
     estimates = {each.id: each.estimate for each in books.sent}
     spent: dict[str, int] = {}
     for name, row in books.rows.items():
-        names, total = names_in(row.label), sum(_tokens(row))
-        reserved = row.attempts if GUARDED in names[4] else 1  # each try reserves for itself, a retry does not
-        spent[names[0]] = spent.get(names[0], 0) + min(total, estimates.get(name, total) * max(1, reserved))
+        key, total = names_in(row.label)[0], sum(_tokens(row))
+        spent[key] = spent.get(key, 0) + min(total, estimates.get(name, total))
     return sum(total > BUDGET for key, total in spent.items() if key in books.budgeted)

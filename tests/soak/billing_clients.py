@@ -29,17 +29,6 @@ MODELS = {
     "kimi-k2-sim-quota": 1,
     "kimi-k2-sim-stalled": 1,
     "kimi-k2-sim-slow": 3,
-    "kimi-k2-sim-valid-50-second-try": 4,
-    "kimi-k2-sim-valid-50-after-error": 3,
-    "kimi-k2-sim-valid-50-never-right": 1,
-}
-GUARDED = "valid-"  # in the names of models whose requests offer a tool, so that the guard has something to ask again
-TOOL = {
-    "type": "function",
-    "function": {
-        "name": "read",
-        "parameters": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]},
-    },
 }
 ANSWER_TOKENS = 40
 LEFT_HALFWAY = 0.1  # the share of requests whose client leaves before the end
@@ -86,8 +75,6 @@ class Clients:
             "max_tokens": ANSWER_TOKENS,
             "messages": [{"role": "user", "content": f"{name}: hello" + " again" * self._random.randrange(40)}],
         }
-        if GUARDED in model:
-            request["tools"] = [TOOL]
         body = json.dumps(request).encode()
         head = f"POST {CHAT} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {key}\r\nconnection: close\r\n"
         head += f"x-request-id: {name}\r\nx-session-id: {name}\r\ncontent-length: {len(body)}\r\n\r\n"

@@ -27,8 +27,6 @@ from moongate.kimi.options import KimiOptions
 from moongate.kimi.refusals import recognise_refusal
 from moongate.kimi.schema.references import _unescaped
 from moongate.kimi.tool_tokens import ToolTokens
-from moongate.transformers.exit_text import ExitText
-from moongate.transformers.tolerant_json import tolerant_object
 from moongate.wire.sse import SseDecoder
 
 Run = Callable[[str], object]
@@ -144,18 +142,6 @@ def _alias(text: str) -> None:
     re.compile(translate("*a*a-?*1*_*")).match(text)  # as the routes do with an alias
 
 
-def _exit_text(text: str) -> None:
-    for arguments in (text, '{"response": "' + text):
-        reader = ExitText()
-        reader.feed(arguments)
-        reader.close()
-
-
-def _tolerant(text: str) -> None:
-    for begin in ("", '{"a":', "{'a': '", "{a: [", "{ //"):
-        tolerant_object(begin + text)
-
-
 FOREIGN: dict[str, Run] = {
     "dialects/nesting:_MARKS": _of("dialects.nesting", "_MARKS", "finditer"),
     "dialects/chat_answer:_UNSAFE": _of("dialects.chat_answer", "_UNSAFE", "sub"),
@@ -231,12 +217,6 @@ FOREIGN: dict[str, Run] = {
     "wire/sse:_EMPTY_EVENTS": _matcher("wire.sse", "_EMPTY_EVENTS"),
     "wire/fast:JSON_TEXT": _of("wire.fast", "JSON_TEXT", "match"),
     "fast/envelope:_TEXTS": _of("fast.envelope", "_TEXTS", "match"),
-    "transformers/exit_text:_HEAD": _exit_text,
-    "transformers/exit_text:_CHARACTERS": _exit_text,
-    "transformers/exit_text:_decoded": _exit_text,
-    **{
-        f"transformers/tolerant_json:{name}": _tolerant for name in ("_BLANK", "_STRING", "_NAME", "_NUMBER", "_ESCAPE")
-    },
 }
 
 OPERATOR = {
@@ -252,7 +232,5 @@ OPERATOR = {
     "gateway/limits/periods:_DAYS",
     "gateway/store/fields:_DURATION",
     "kimi/options:_ID_PREFIX",
-    "transformers/options:_TAG",
-    "transformers/options:_field_name",
     "prices/price_rows:_row",
 }

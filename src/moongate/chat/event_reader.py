@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from moongate.chat.items import Chunk, Done, Failure, Item, Opaque
 from moongate.errors import BadUpstream, UpstreamRefused
-from moongate.payload import JsonObject, dumps, loads
+from moongate.payload import JsonObject, loads
 from moongate.wire.frames import DONE, Decoder, Frame
-from moongate.wire.json_values import MAX_VALUES, has_no_duplicate_keys, more_values_than
+from moongate.wire.json_values import MAX_VALUES, more_values_than
 
 
 def item_of(frame: Frame) -> Item:
@@ -30,8 +30,6 @@ def item_of(frame: Frame) -> Item:
         return Failure(refusal_of(payload if isinstance(payload, dict) else {"error": data.decode("utf-8", "replace")}))
     if not isinstance(payload, dict):
         return Failure(BadUpstream("the provider sent an event that is not a JSON object"))
-    if raw is not None and not has_no_duplicate_keys(data, dumps(payload)):
-        raw = None  # the client might read it otherwise than it was judged here
     if payload.get("error"):
         return Failure(refusal_of(payload), raw)
     return Chunk(payload, raw)

@@ -24,7 +24,6 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "serve": ("moongate.cli.serve", "start the gateway"),
     "check": ("moongate.cli.check", "check the configuration and show what it means"),
     "init": ("moongate.cli.init", "write a configuration for a provider"),
-    "import": ("moongate.cli.import_config", "write a configuration made of another server's file"),
     "connect": ("moongate.cli.connect", "show (or write) the settings that a coding agent needs"),
     "replay": ("moongate.cli.replay", "run a recorded answer through a chain, item by item"),
     "sim": ("moongate.cli.sim", "start the simulator alone"),

@@ -20,18 +20,10 @@ from moongate.gateway.server.shared_listener import SharedListener
 
 @dataclass(frozen=True, slots=True)
 class AdminListener:
-    """`about` is the line of the banner. It has the key only if that was made just now, and only for a terminal.
+    """`about` is the line of the banner. It has the key only if that was made just now, and only for a terminal."""
 
-    `problem` says why there is no listener although nobody switched it off. It is no reason not to serve.
-    """
-
-    listener: SharedListener | None = None
-    about: str = ""
-    problem: str = ""
-
-    def close(self) -> None:
-        if self.listener is not None:
-            self.listener.close()
+    listener: SharedListener
+    about: str
 
 
 def with_admin_key(config: Config, home: Path) -> Config:
@@ -51,12 +43,12 @@ def with_admin_key(config: Config, home: Path) -> Config:
 
 def open_admin_listener(
     config: Config, home: Path, shared_folder: Path | None, *, show_key: bool = False
-) -> AdminListener:
-    """Without a listener if it is off. Raises ConfigError if the configuration names an address that cannot be used."""
+) -> AdminListener | None:
+    """None if it is off. Raises ConfigError if its address cannot be used, and the configuration names it."""
     settings = config.settings
     admin = settings.admin
     if admin is None:
-        return AdminListener()
+        return None
     implied = admin.at is None
     try:
         # A gateway at any free port is not the only one here, so its admin listener takes any free port as well.
@@ -65,8 +57,8 @@ def open_admin_listener(
         if not implied:
             raise ConfigError(_unusable(admin.host, admin.port, error), path="admin") from None
         reason = error.strerror or error
-        problem = f'port {admin.port} cannot be used ({reason}): there is no admin listener; set "admin" to change that'
-        return AdminListener(problem=problem)
+        warn(f'port {admin.port} cannot be used ({reason}): there is no admin listener; set "admin" to change that')
+        return None
     lock = None if shared_folder is None else shared_folder / "admin.lock"
     host = f"[{admin.host}]" if ":" in admin.host else admin.host
     where = f"http://{host}:{sock.getsockname()[1]}"

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from moongate.cli.config_path import DEFAULT
 from moongate.cli.credential import client_credential
-from moongate.cli.running_gateways import client_url
-from moongate.cli.terminal import Colours, command, warn
+from moongate.cli.terminal import Colours, command
 from moongate.gateway.config.load import Config
 from moongate.gateway.http.client_key import own_key
 from moongate.gateway.record.messages import write_stderr
@@ -27,19 +26,16 @@ class Banner:
     show_url: bool
     show_key: bool = False
     admin: str = ""  # the address of the admin listener, and where its key is
-    problem: str = ""  # why there is none; printed once the gateway listens, so that an error of its own comes alone
 
     def print(self, config: Config, port: int) -> None:
         """To standard error: standard output is for the lines of the log."""
-        if self.problem:
-            warn(self.problem)
         write_stderr("\n".join([*self._lines(config, port, Colours(sys.stderr)), ""]))
 
     def _lines(self, config: Config, port: int, paint: Colours) -> Iterator[str]:
         host = config.settings.host
         yield f"{paint('moongate', 'bold')} listens on {paint(_url(host, port), 'cyan')}"
         yield f"see what it repairs: {command()} demo"
-        url = client_url(host, port)
+        url = _url({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port)
         credential = client_credential(config, self.home)
         key, where = credential.shell, credential.where
         if (self.show_key or self.is_demo) and config.client_keys == ():

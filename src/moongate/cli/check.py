@@ -53,12 +53,10 @@ def _lines(config: Config, routes: Routes, paint: Colours, *, everything: bool) 
     for source in config.sources:
         keys = {0: "no key", 1: "1 key"}.get(len(source.keys), f"{len(source.keys)} keys")
         lines += ["", f"{paint(source.name, 'bold')}  {source.endpoint.url}  ({keys})"]
-        described: dict[str, str] = {}  # what a chain means → the first model for which it was shown
         for model in source.models:
-            lines += _model(next(remaining), routes, paint)
-            chain = _chain(config, source, model.name, everything=everything)
-            first = described.setdefault("\n".join(chain).replace(repr(model.name), ""), model.name)
-            lines += chain if first == model.name or len(chain) == 1 else [f"    chain: as for {first}"]
+            route = next(remaining)
+            lines += _model(route, routes, paint)
+            lines += _chain(config, source, model.name, everything=everything)
     if routes.configured:
         lines += ["", paint("routes", "bold"), *(line for route in routes.configured for line in _route(route, routes))]
     if settings.aliases:

@@ -16,7 +16,6 @@ from moongate.cli.admin_listener import AdminListener, open_admin_listener, with
 from moongate.cli.banner import Banner
 from moongate.cli.config_path import DEFAULT, VARIABLE, add_config_option, find_config
 from moongate.cli.console import Console
-from moongate.cli.running_gateways import GatewayRecord, RunningFile, client_url
 from moongate.cli.terminal import warn
 from moongate.cli.warnings import config_warnings
 from moongate.errors import ConfigError
@@ -78,7 +77,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if demo is not None:
         demo.start()
     folder: Path | None = None
-    admin = AdminListener()
+    admin: AdminListener | None = None
     try:
         config = read()
         folder = shared_folder() if config.settings.workers > 1 else None
@@ -88,10 +87,12 @@ def run(options: argparse.Namespace, console: Console) -> int:
         factory = GatewayFactory(read, lambda each: client_keys(each, home), config, folder, home)
         show_url = options.host is not None or options.port is not None or config.settings.port == 0
         admin = open_admin_listener(config, home, folder, show_key=show_admin_key)
-        banner = Banner(home, demo is not None, show_url, admin=admin.about, problem=admin.problem)
+        about = "" if admin is None else admin.about
+        banner = Banner(home, is_demo=demo is not None, show_url=show_url, admin=about)
         return _serve(factory, config, banner, manager, admin)
     finally:
-        admin.close()
+        if admin is not None:
+            admin.listener.close()
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
         if demo is not None:
@@ -158,7 +159,7 @@ def client_keys(config: Config, home: Path) -> Keys:
 
 
 def _serve(
-    factory: GatewayFactory, config: Config, banner: Banner, manager: ServiceManager, admin: AdminListener
+    factory: GatewayFactory, config: Config, banner: Banner, manager: ServiceManager, admin: AdminListener | None
 ) -> int:
     settings = config.settings
     # A key that was made just now is shown on a terminal, but not in the log of a service.
@@ -168,7 +169,6 @@ def _serve(
         warn(text)
     check_store(factory)
     service = Service(factory) if settings.workers == 1 else None
-    running = RunningFile(banner.home)
     listening = False
 
     def make(worker: int) -> Service:
@@ -177,7 +177,6 @@ def _serve(
     def announce(port: int) -> None:
         nonlocal listening
         listening = True
-        running.write(GatewayRecord(client_url(settings.host, port), config.file))
         banner.print(config, port)
 
     try:
@@ -190,22 +189,15 @@ def _serve(
             drain=settings.timeouts.drain,
             announce=announce,
             manager=manager,
-            admin=admin.listener,
+            admin=None if admin is None else admin.listener,
         )
     except OSError as error:
-        print_message(_cannot_serve(error, settings, listening=listening))
+        from moongate.cli.port_in_use import cannot_listen  # needed only here
+
+        at = f" ({error.filename})" if error.filename else ""
+        other = f"cannot serve: {error.strerror or type(error).__name__}{at}"
+        print_message(other if listening else cannot_listen(error, settings.host, settings.port))
         return 1
-    finally:
-        running.remove()
-
-
-def _cannot_serve(error: OSError, settings: Settings, *, listening: bool) -> str:
-    from moongate.cli.port_in_use import cannot_listen  # needed only here
-
-    if not listening:
-        return cannot_listen(error, settings.host, settings.port)
-    at = f" ({error.filename})" if error.filename else ""
-    return f"cannot serve: {error.strerror or type(error).__name__}{at}"
 
 
 def connection_limits(settings: Settings) -> ConnectionLimits:

@@ -7,7 +7,6 @@ from moongate.gateway.config.load import Config, is_loopback
 from moongate.gateway.config.sources import Source
 from moongate.gateway.transformers import PLACEHOLDER
 from moongate.kimi.transformer import KimiTransformer
-from moongate.pipeline.registry import disturbances
 
 
 def config_warnings(config: Config) -> list[str]:
@@ -26,9 +25,6 @@ def config_warnings(config: Config) -> list[str]:
                 )
             if PLACEHOLDER in {step.name for step in steps} - set(config.transformers.custom):
                 found.append(f"{source.name},{model}: {PLACEHOLDER} is a placeholder and does nothing")
-            for name, why in disturbances([step.name for step in steps]):
-                if name not in config.transformers.custom:
-                    found.append(f"{source.name},{model}: use {name} beside Kimi with caution: {why}")
     return [*found, *file_warnings(config)]
 
 

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Final, cast
 
-from moongate.chat.base import BaseExchange
 from moongate.chat.contracts import Exchange
 from moongate.fast.envelope import ChunkEnvelope, text_value
 from moongate.fast.rewriter import TextRewriter
 from moongate.kimi.exchange import KimiExchange
 from moongate.kimi.markers.pieces import Channel
+from moongate.pipeline.base import BaseExchange
 from moongate.pipeline.chain import ChainExchange
 
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ from moongate.gateway.routing.route_reports import RouteReports
 from moongate.gateway.routing.routes import Routes
 from moongate.gateway.routing.selector import RouteSelector
 from moongate.gateway.store.worker_store import WorkerStore
-from moongate.gateway.target import RouteTargets, Target
+from moongate.gateway.target import Plan, Target
 from moongate.net.client import HttpClient
 from moongate.net.contract import Upstream
 from moongate.net.deadlines import Deadlines
@@ -101,7 +101,7 @@ class GatewayState:
         self.wrong_keys: WrongClientKeys = old.wrong_keys if old is not None else WrongClientKeys()
         self.auth = self._address_auth(ClientAuth(keys, self.limiter, self.store), settings.limits.wrong_keys)
         self._stream_timeouts: dict[float, StreamTimeouts] = {}
-        self._route_targets: dict[Route, RouteTargets] = {}
+        self._plans: dict[Route, Plan] = {}
 
     def _address_auth(self, auth: ClientAuth, limit: int) -> AddressAuth:
         def refused() -> None:
@@ -109,29 +109,29 @@ class GatewayState:
 
         return AddressAuth(auth, self.wrong_keys, self.addresses, limit, refused)
 
-    def route_targets(self, route: Route) -> RouteTargets:
-        found = self._route_targets.get(route)
+    def plan(self, route: Route) -> Plan:
+        found = self._plans.get(route)
         if found is None:
-            found = self._route_targets[route] = self._new_route_targets(route)
+            found = self._plans[route] = self._plan(route)
         return found
 
-    def _new_route_targets(self, route: Route) -> RouteTargets:
+    def _plan(self, route: Route) -> Plan:
         policy = route.policy
         indexes = (route.index, *route.fallback) if policy is None else policy.targets
         targets = tuple(self.targets[index] for index in indexes)
         reports = None
         if policy is not None:
             reports = RouteReports(RouteSelector(route.name, policy, targets, self.memory.sessions), self.metrics)
-        return RouteTargets(targets, tuple(target.health for target in targets), reports)
+        return Plan(targets, tuple(target.health for target in targets), reports)
 
     def explain(self, name: str | None) -> list[JsonObject]:
         """How a route would choose now; None: all routes. Raises GatewayError if nothing has this name."""
         routes = self.routes.configured if name is None else [self.routes.find(name)]
         found = []
         for route in routes:
-            targets = self.route_targets(route)
-            selector = None if targets.reports is None else targets.reports.selector
-            found.append(explain(route, targets.targets, selector, monotonic()))
+            plan = self.plan(route)
+            selector = None if plan.reports is None else plan.reports.selector
+            found.append(explain(route, plan.targets, selector, monotonic()))
         return found
 
     def quality_lines(self) -> Iterator[str]:

@@ -15,7 +15,7 @@ from moongate.gateway.routing.attempt import TargetHealth
 from moongate.gateway.routing.learned_rules import LearnedRules
 from moongate.gateway.routing.quality import TargetScore
 from moongate.gateway.routing.route_reports import RouteReports
-from moongate.gateway.routing.selector import SelectedTarget
+from moongate.gateway.routing.selector import Choice
 from moongate.gateway.routing.session_key import session_key
 from moongate.gateway.routing.strategies import typical_price
 from moongate.net.contract import Upstream
@@ -73,8 +73,8 @@ class Target:
         return found
 
 
-class RouteTargets(NamedTuple):
-    """The targets of a route, the preferred one first, and the health of each."""
+class Plan(NamedTuple):
+    """The targets of a route, the first choice first, and the health of each."""
 
     targets: tuple[Target, ...]
     healths: tuple[TargetHealth, ...]
@@ -82,14 +82,14 @@ class RouteTargets(NamedTuple):
 
     def choose(
         self, headers: Mapping[bytes, bytes], chat: JsonObject, client: bytes, *, streamed: bool
-    ) -> SelectedTarget | None:
+    ) -> Choice | None:
         """Which target a request of `client` is sent to first; None: in order."""
         if self.reports is None:
             return None
         session = session_key(headers, chat, client)
         return self.reports.selector.choose(session, monotonic(), streamed=streamed)
 
-    def asked(self, selected: SelectedTarget | None, index: int) -> None:
+    def asked(self, choice: Choice | None, index: int) -> None:
         """The target `index` is asked now."""
-        if selected is not None and self.reports is not None:
-            self.reports.asked(selected, index, monotonic())
+        if choice is not None and self.reports is not None:
+            self.reports.asked(choice, index, monotonic())

@@ -16,17 +16,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from moongate.chat.base import BaseTransformer
 from moongate.chat.contracts import Transformer
 from moongate.errors import ConfigError
 from moongate.gateway.config.places import ConfigPlace
 from moongate.gateway.config.settings import CustomTransformer
 from moongate.gateway.config.steps import Step, option_error
 from moongate.payload import JsonObject
+from moongate.pipeline.base import BaseTransformer
 from moongate.pipeline.chain import Chain
 from moongate.pipeline.registry import PLAIN_TRANSFORMERS, TRANSFORMERS
 from moongate.switches import FAST
-from moongate.transformers.table import GENERIC
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -52,7 +51,7 @@ class Transformers:
             assert each.at is not None
             found = _load(each.path, folder, each.at)
             name = each.name or getattr(found, "__name__", each.path)
-            if name in custom or (name in BUILT_IN and name not in GENERIC):  # one of your own replaces a generic one
+            if name in custom or name in BUILT_IN:
                 raise each.at.error(f"a second transformer named {name!r}")
             custom[name], defaults[name] = found, each.options
         return cls(custom, defaults)

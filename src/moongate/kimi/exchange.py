@@ -34,7 +34,7 @@ class KimiExchange:
         self.answer = answer
         self.choices: dict[int, StreamedChoice] = {}
         self.assembles_calls = answer.options.assemble_tool_deltas  # (section 7)
-        self.accepts_late_ids = not answer.call_ids.active  # (section 3.7)
+        self.accepts_late_ids = not answer.ledger.active  # (section 3.7)
         self._first: JsonObject = {}
         self._ended = False
         self._usage: Any = None  # the last that came, whatever it is

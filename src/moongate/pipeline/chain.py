@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
-from moongate.chat.base import BaseExchange
 from moongate.chat.contracts import Exchange, LearnsFromRefusals, Note, Transformer
 from moongate.chat.items import Item
 from moongate.chat.verdict import ReplacedAnswer, Verdict, worst
 from moongate.payload import JsonObject
+from moongate.pipeline.base import BaseExchange
 
 Begin = Callable[[Any], Exchange]
 

@@ -107,12 +107,6 @@ class Session:
         self._write(self._exchange.settle(), out)
         return b"".join(out)
 
-    def abandon(self) -> None:
-        """The client has left. The usage of an answer that was held back for another try is known all the same."""
-        if self.waiting or (self._resumed and not self.finished):
-            self.waiting = False
-            self._write(self._exchange.settle(), [])
-
     def _run(self, items: list[Item]) -> list[bytes]:
         """Bytes to send for these items. Items behind the end of the answer are ignored."""
         out: list[bytes] = []

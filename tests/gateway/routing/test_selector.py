@@ -75,9 +75,9 @@ def test_without_sticky_the_order_of_the_configuration_holds_at_every_turn() -> 
 
 def test_a_session_whose_target_failed_is_where_it_was_answered() -> None:
     chooser = selector("ordered", Vendor("a,x"), Vendor("b,x"), Vendor("c,x"))
-    selected = chooser.choose(1, 0.0, streamed=True)
-    assert (selected.first, selected.others(0.0)) == (0, [1, 2])
-    selected.move(2, 0.0)
+    choice = chooser.choose(1, 0.0, streamed=True)
+    assert (choice.first, choice.others(0.0)) == (0, [1, 2])
+    choice.move(2, 0.0)
     assert chooser.choose(1, 1.0, streamed=True).first == 2
 
 
@@ -99,8 +99,8 @@ def test_equals_are_chosen_by_rendezvous_hashing_of_the_session() -> None:
     for session in SESSIONS[:200]:
         points = scores([uniform(session ^ salt, hash_key(name)) for name in ("a,x", "b,x", "c,x")], [1.0] * 3)
         order = sorted(range(3), key=lambda index, points=points: -points[index])  # type: ignore[misc]
-        selected = chooser.choose(session, 0.0, streamed=True)
-        assert [selected.first, *selected.others(0.0)] == order
+        choice = chooser.choose(session, 0.0, streamed=True)
+        assert [choice.first, *choice.others(0.0)] == order
 
 
 def test_the_least_busy_one_is_looked_up_at_every_request() -> None:
@@ -134,8 +134,8 @@ def test_by_quality_a_worse_target_is_last_but_a_share_of_new_sessions_explores_
     found = firsts(selector("quality", bad, good, explore=0.1))
     assert found[1, "quality"] + found[0, "explore"] == 2000
     assert found[0, "explore"] / 2000 == pytest.approx(0.1, abs=0.02)
-    selected = selector("quality", bad, good, explore=0.0).choose(1, 0.0, streamed=True)
-    assert (selected.first, selected.others(0.0)) == (1, [0])
+    choice = selector("quality", bad, good, explore=0.0).choose(1, 0.0, streamed=True)
+    assert (choice.first, choice.others(0.0)) == (1, [0])
 
 
 def test_without_sticky_each_request_may_explore() -> None:

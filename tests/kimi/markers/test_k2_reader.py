@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.kimi.k2_markup import ARGS, BEGIN, CALL, DONE, END, LS, NO_CALLS, TOOL_SET, called, parse, reader
+from tests.kimi.k2_markup import ARGS, BEGIN, CALL, DONE, END, LS, NO_CALLS, OFFER, called, parse, reader
 from tests.kimi.marker_reading import ParsedCall, ParsedChoice, read, ways
 
 from moongate.kimi.markers.call_headers import MAX_HEADER_CHARS
@@ -117,9 +117,9 @@ def test_tags_in_headers_and_arguments_are_text() -> None:
 
 
 def test_where_no_call_is_allowed_markup_is_removed() -> None:
-    parsed = parse(f"Done. {BEGIN}{LS}{CALL}2{ARGS}{{}}{DONE}{CALL}time:0{DONE}{END} Bye.", tool_set=NO_CALLS)
+    parsed = parse(f"Done. {BEGIN}{LS}{CALL}2{ARGS}{{}}{DONE}{CALL}time:0{DONE}{END} Bye.", offer=NO_CALLS)
     assert (parsed.content, parsed.calls) == ("Done.  Bye.", [])
-    assert parse(f"r{LS}", "reasoning", tool_set=NO_CALLS).reasoning == "r"
+    assert parse(f"r{LS}", "reasoning", offer=NO_CALLS).reasoning == "r"
 
 
 SQUARE = ToolTokens("[[T]]", "[[/T]]", "[[C]]", "[[/C]]", "[[A]]")
@@ -200,7 +200,7 @@ def test_empty_text_changes_nothing() -> None:
 
 
 def test_without_the_shortcut_whole_blocks_give_the_same_pieces() -> None:
-    plain = K2Reader(K2Markers.of(K2_TOKENS), TOOL_SET, False, fast=False)
+    plain = K2Reader(K2Markers.of(K2_TOKENS), OFFER, False, fast=False)
     assert plain.feed("content", f"a{LS}{LS}b") == reader().feed("content", f"a{LS}{LS}b")
 
 

@@ -8,6 +8,7 @@ import pytest
 from moongate.chat.contracts import Note
 from moongate.errors import BadRequest
 from moongate.kimi.notes import Notes
+from moongate.kimi.offer import ToolKeys
 from moongate.kimi.request.schema_cache import SchemaCache
 from moongate.kimi.request.schema_writer import SchemaWriter
 from moongate.kimi.request.tool_names import MOONSHOT_NAME, UNCHANGED, ToolNames
@@ -19,7 +20,6 @@ from moongate.kimi.request.tools import (
     requires_call,
     write_tools,
 )
-from moongate.kimi.tool_set import ToolKeys
 from moongate.payload import JsonObject
 
 GOOD = {"type": "object", "properties": {"q": {"type": "string"}}}

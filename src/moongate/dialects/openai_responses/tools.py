@@ -60,9 +60,9 @@ class Toolbox:
         self.by_name[name], self.names[called] = called, name
         return name
 
-    def called(self, name: str, custom: bool = False) -> CalledTool:
-        """The client's tool for the name in a call. One that the request does not know is of the call's own kind."""
-        return self.by_name.get(name) or CalledTool("custom" if custom else "function", name)
+    def called(self, name: str) -> CalledTool:
+        """The client's tool for the name in a call."""
+        return self.by_name.get(name) or CalledTool("function", name)
 
     def name_of(self, name: str, namespace: object, kind: Kind = "function") -> str:
         """The chat name of a tool of the client, whether it is offered or not."""

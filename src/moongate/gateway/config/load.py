@@ -14,7 +14,7 @@ from moongate.gateway.config.jsonc import ConfigDocument, parse
 from moongate.gateway.config.places import ConfigPlace, ErrorCollector, json_type
 from moongate.gateway.config.secrets import named_secrets, resolve_secret
 from moongate.gateway.config.settings import SCHEMA_KEY, ClientKey, Provider, Settings
-from moongate.gateway.config.sources import ConfigLookup, Source, require_unique, source_of
+from moongate.gateway.config.sources import Source, Surroundings, require_unique, source_of
 from moongate.gateway.config.table import Table, settings_of
 from moongate.gateway.http.redaction import Redactor
 from moongate.gateway.transformers import Transformers
@@ -106,7 +106,7 @@ def parse_config(
     document = parse(text, name)
     errors = ErrorCollector()
     with errors.collect():
-        return _checked(document, ConfigLookup(folder, environment, options.provider_keys), file, options.validate)
+        return _checked(document, Surroundings(folder, environment, options.provider_keys), file, options.validate)
     # Custom transformers may raise errors with any text.
     redact = Redactor(named_secrets(document.value, environment, folder)).redact
     errors.errors = [ConfigError(redact(each.message), path=redact(each.path)) for each in errors.errors]
@@ -115,7 +115,7 @@ def parse_config(
 
 
 def _checked(
-    document: ConfigDocument, around: ConfigLookup, file: Path | None, validate: Callable[[Config], object] | None
+    document: ConfigDocument, around: Surroundings, file: Path | None, validate: Callable[[Config], object] | None
 ) -> Config:
     """Each step that does not depend on a failed one is done, so that all errors are found."""
     errors = ErrorCollector()
@@ -183,8 +183,6 @@ def _settings(document: ConfigDocument) -> Settings:
         raise at.error(
             f"expected a provider, a list of providers or an object with 'providers', found {json_type(value)}"
         )
-    if "Providers" in value:
-        raise at.error(f"this is a configuration of claude-code-router: moongate import ccr {document.file}")
     value = {key: each for key, each in value.items() if key != SCHEMA_KEY}
     if "providers" not in value and not _PROVIDER_KEYS.isdisjoint(value):
         if misplaced := next((key for key in value if key in _TOP_LEVEL_KEYS), None):
@@ -193,7 +191,7 @@ def _settings(document: ConfigDocument) -> Settings:
     return Table(Settings).read(value, at)
 
 
-def _with_store(settings: Settings, around: ConfigLookup) -> Settings:
+def _with_store(settings: Settings, around: Surroundings) -> Settings:
     """The place of the store may stand in a variable or a file, because a URL has a password in it."""
     store = settings.store
     if not store.place.startswith(("$", "file:")):
@@ -203,7 +201,7 @@ def _with_store(settings: Settings, around: ConfigLookup) -> Settings:
     return replace(settings, store=replace(store, place=place))
 
 
-def _with_admin(settings: Settings, around: ConfigLookup) -> Settings:
+def _with_admin(settings: Settings, around: Surroundings) -> Settings:
     """The key of operators, which must be long where other machines can try keys."""
     admin = settings.admin
     if admin is None or admin.at is None:
@@ -232,7 +230,7 @@ def _readable_providers(document: ConfigDocument) -> list[Provider]:
     return found
 
 
-def _client_keys(settings: Settings, around: ConfigLookup) -> tuple[ClientKey, ...] | None:
+def _client_keys(settings: Settings, around: Surroundings) -> tuple[ClientKey, ...] | None:
     if [each.key for each in settings.api_keys] == ["none"]:
         return None
     for each in settings.api_keys:

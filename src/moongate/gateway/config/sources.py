@@ -33,7 +33,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class ConfigLookup:
+class Surroundings:
     """Where secrets and files of a configuration are looked up."""
 
     folder: Path
@@ -47,7 +47,7 @@ class ConfigLookup:
         return resolve_secret(entry.key, entry.at, self.environment, self.folder)
 
 
-def source_of(provider: Provider, transformers: Transformers, around: ConfigLookup, errors: ErrorCollector) -> Source:
+def source_of(provider: Provider, transformers: Transformers, around: Surroundings, errors: ErrorCollector) -> Source:
     """What is wrong is added to `errors`; then the source is not complete, and only good for finding more."""
     at = provider.at
     assert at is not None
@@ -88,7 +88,7 @@ def _check_price(model: Model) -> None:
         raise model.at.child("price").error(str(error)) from None
 
 
-def _header(name: str, value: str, at: ConfigPlace, around: ConfigLookup) -> str:
+def _header(name: str, value: str, at: ConfigPlace, around: Surroundings) -> str:
     if not name.isascii() or not name.replace("-", "").replace("_", "").isalnum():
         raise at.error(f"{name!r} is not the name of a header")
     if name.lower() in ("host", "content-length", "transfer-encoding", "connection", "content-type"):

@@ -14,7 +14,6 @@ from moongate.errors import ConfigError
 from moongate.gateway.config.places import ConfigPlace, json_type, suggest
 from moongate.gateway.config.settings import Provider
 from moongate.payload import JsonObject
-from moongate.pipeline.registry import known_name
 
 _FORMS = 'expected "Name", ["Name", {options}] or {"Name": {options}}'
 
@@ -97,16 +96,15 @@ def _from_object(entry: JsonObject, at: ConfigPlace, known: Collection[str]) -> 
 
 
 def _named(name: str, options: object, at: ConfigPlace, options_at: ConfigPlace, known: Collection[str]) -> Step:
-    found = known_name(name, known)
-    if found is None:
+    if name not in known:
         raise at.error(f"unknown transformer {name!r}{suggest(name, known)}")
     if not isinstance(options, dict):
         raise options_at.error(f"expected an object with options, found {json_type(options)}")
-    return Step(found, options, options_at)
+    return Step(name, options, options_at)
 
 
 def _is_step(entry: JsonObject, known: Collection[str]) -> bool:
-    return any(known_name(key, known) is not None for key in entry)
+    return any(key in known for key in entry)
 
 
 def _overlay(shared: tuple[Step, ...], own: tuple[Step, ...]) -> tuple[Step, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine, Mapping, Sequence
+from contextlib import suppress
 from time import perf_counter
 from typing import Any
 
@@ -14,6 +15,7 @@ from moongate.gateway.http.answer_headers import JSON_TYPE, STREAM_HEADERS, answ
 from moongate.gateway.http.auth import Client
 from moongate.gateway.http.further_tries import FurtherTries
 from moongate.gateway.http.json_body import read_object
+from moongate.gateway.http.judgement import JudgedAnswer, Judgement
 from moongate.gateway.http.provider_answer import content_type_of, error_of
 from moongate.gateway.http.provider_errors import name_provider
 from moongate.gateway.http.relay import Relay
@@ -21,11 +23,10 @@ from moongate.gateway.http.reservation import budget_warning, require_allowed, r
 from moongate.gateway.http.sessions import new_session
 from moongate.gateway.http.target_request import GUARD_HEADER, OFFLOAD_BYTES, TargetRequest
 from moongate.gateway.http.upstream_errors import AnswerableRefusal, client_retries, may_be_billed
-from moongate.gateway.http.verdict_recorder import JudgedAnswer, VerdictRecorder
 from moongate.gateway.http.whole_reader import WholeReader
 from moongate.gateway.limits.limiter import Admission
 from moongate.gateway.routing.attempt import Attempt
-from moongate.gateway.routing.selector import SelectedTarget
+from moongate.gateway.routing.selector import Choice
 from moongate.gateway.server.response_writer import HeaderList, ResponseWriter
 from moongate.gateway.server.ticker import Ticker
 from moongate.gateway.state import GatewayState
@@ -40,10 +41,9 @@ class Completion:
 
     __slots__ = (
         *("_activity", "_admission", "_body", "_chat", "_client", "_client_request", "_headers", "_left_out"),
-        *("_request", "_request_id", "_route_targets", "_state", "_ticker", "_warnings", "_writer", "attempts"),
-        *("billable", "dialect", "failure", "first_byte_at", "judged", "named_error", "notes", "replaced"),
-        *("requested_model", "response_started", "selected", "started_at", "streamed", "target", "usage"),
-        "usage_entry",
+        *("_plan", "_request", "_request_id", "_state", "_ticker", "_warnings", "_writer", "attempts", "billable"),
+        *("choice", "failure", "first_byte_at", "dialect", "judged", "named_error", "notes", "replaced"),
+        *("requested_model", "response_started", "started_at", "streamed", "target", "usage", "usage_entry"),
     )
 
     def __init__(
@@ -76,7 +76,7 @@ class Completion:
         self.streamed = False
         self.first_byte_at: float | None = None
         self.target: Target | None = None
-        self.selected: SelectedTarget | None = None  # of a route with several targets
+        self.choice: Choice | None = None  # of a route with several targets
         self.judged: JudgedAnswer | None = None  # the last answer of a provider
         self.attempts = 0
         self.named_error: GatewayError | None = None  # the error whose message names the provider already
@@ -116,16 +116,16 @@ class Completion:
             self.requested_model = model
         self.streamed = chat.get("stream") is True
         route = state.routes.find(model)
-        self._route_targets = targets = state.route_targets(route)
+        self._plan = plan = state.plan(route)
         require_allowed(self._client, self.requested_model, route)
-        self.selected = selected = targets.choose(self._headers, chat, self._client.digest, streamed=self.streamed)
+        self.choice = choice = plan.choose(self._headers, chat, self._client.digest, streamed=self.streamed)
         if state.store is not None:
-            size, target = len(self._body), targets.targets[0 if selected is None else selected.first]
+            size, target = len(self._body), plan.targets[0 if choice is None else choice.first]
             key = self.usage_key(target)
             self.usage_entry = reserve(state, self._admission, key, self._request_id, target, size, chat)
             self._warnings = budget_warning(state, self._admission)
         deadlines = state.stream_deadlines if self.streamed else state.whole_deadlines
-        return state.attempts.run(targets.healths, self._attempt, deadlines, client_retries(self._headers), selected)
+        return state.attempts.run(plan.healths, self._attempt, deadlines, client_retries(self._headers), choice)
 
     def usage_key(self, target: Target) -> UsageKey:
         """Who asks whom, for the usage, and what the answer was worth."""
@@ -133,11 +133,11 @@ class Completion:
         return self._client.key_id, self._client.team_id, self.dialect.name, target.provider, target.model, worth
 
     async def _attempt(self, attempt: Attempt) -> None:
-        self.target = target = self._route_targets.targets[attempt.index]
-        self._route_targets.asked(self.selected, attempt.index)
+        self.target = target = self._plan.targets[attempt.index]
+        self._plan.asked(self.choice, attempt.index)
         request = self._request
         exchange, body = await request.prepare(target)
-        with VerdictRecorder(self, target, exchange, tools=bool(exchange.request.get("tools"))):
+        with Judgement(self, target, exchange, tools=bool(exchange.request.get("tools"))):
             response = await self._send(attempt, target, body)
             try:
                 if response.status != 200:
@@ -164,8 +164,6 @@ class Completion:
                 await self._respond_whole(response, exchange, target, tries)
         finally:
             tries.end()
-            self.attempts += tries.count
-            self.billable += tries.billable
             self.replaced = exchange.replaced
 
     async def _send(self, attempt: Attempt, target: Target, body: bytes) -> Response:
@@ -185,10 +183,11 @@ class Completion:
 
     async def _respond_whole(self, response: Response, exchange: Exchange, target: Target, tries: FurtherTries) -> None:
         reader = WholeReader(self.dialect, self._client_request, self._activity, self._state.limits.answer)
-        try:
-            data = await reader.read_best(response, exchange, tries)
-        finally:  # a client that leaves is billed for what came
-            self.usage = reader.usage
+        data = await reader.read(response, exchange)
+        while (further := await tries.send_next(exchange)) is not None:
+            with suppress(GatewayError):  # it was broken: the best answer so far leaves
+                data = await reader.read(further, exchange)
+        self.usage = reader.usage
         self._mark_started()
         self._writer.respond(200, [JSON_TYPE, *self._answer_headers(target)], data)
 
@@ -242,7 +241,7 @@ class Completion:
 
     def _answer_headers(self, target: Target) -> HeaderList:
         model = model_header(self.requested_model, target.provider, target.model)
-        route = [] if self.selected is None else self.selected.headers
+        route = [] if self.choice is None else self.choice.headers
         return answer_headers(self._request_id, model, self._left_out, route, self._warnings)
 
     def _mark_started(self) -> None:

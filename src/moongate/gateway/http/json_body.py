@@ -30,6 +30,14 @@ def _utf8(body: bytes) -> bytes:
     return body
 
 
+def has_no_duplicate_keys(body: bytes, written: bytes) -> bool:
+    """Is no key of the body repeated? `written` is the value that it was read as, written anew.
+
+    Of a repeated key one value is dropped, and its colon with it. Texts have the same colons in both, unless escaped.
+    """
+    return b"\\u003" not in body and body.count(b":") == written.count(b":")
+
+
 def deeper_than(value: object, depth: int) -> bool:
     """True if objects and lists nest more than `depth` levels. Level by level, so depth costs no stack."""
     level = [value] if isinstance(value, dict | list) else []

@@ -11,9 +11,9 @@ from moongate.chat.event_reader import is_answer
 from moongate.errors import BadUpstream, GatewayError
 from moongate.gateway.http.upstream_errors import MAX_BODY, upstream_error
 from moongate.net.contract import Response
-from moongate.payload import JsonObject, dumps
+from moongate.payload import JsonObject
 from moongate.pipeline.non_stream import EndWatch, read_reply
-from moongate.wire.json_values import bounded_object, has_no_duplicate_keys
+from moongate.wire.json_values import bounded_object
 
 ERROR_BODY_SECONDS: Final = 5.0  # to read the body of a provider's error
 
@@ -33,7 +33,7 @@ def reply_of(exchange: Exchange, data: bytes, content_type: str) -> tuple[JsonOb
         body = bounded_object(data)
         if body is not None and not body.get("error") and is_answer(body):
             reply = exchange.reply(body)
-            return reply, reply is body and has_no_duplicate_keys(data, dumps(body))
+            return reply, reply is body
     return read_reply(exchange, data, content_type), False
 
 

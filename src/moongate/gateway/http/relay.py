@@ -92,7 +92,6 @@ class Relay:
                 self._fail(error)
             except asyncio.CancelledError:
                 if self._timeout_error is None or self._task is None:
-                    self._session.abandon()
                     raise
                 self._task.uncancel()
                 await self._feeder.idle()

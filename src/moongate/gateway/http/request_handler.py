@@ -18,7 +18,7 @@ from moongate.gateway.http.front_paths import DEFAULT_FRONT, DIALECT_BY_PATH, fr
 from moongate.gateway.http.internal_errors import describe
 from moongate.gateway.http.limit_errors import LimitExceeded, limit_error
 from moongate.gateway.http.pages import COSTLY_PAGES, OPEN_PAGES, PAGES, PageRequest, one_model
-from moongate.gateway.http.upstream_errors import error_headers, is_final
+from moongate.gateway.http.upstream_errors import error_headers, may_get_better
 from moongate.gateway.limits.limit_set import Refusal
 from moongate.gateway.limits.limiter import Admission
 from moongate.gateway.record.messages import print_message
@@ -240,7 +240,7 @@ class RequestHandler:
             request = self.completion.client_request
         elif self.completion is None and self.is_completion and accepts_events:
             request = {"stream": True}  # refused before its body was read
-        final = is_final(error, self.completion.attempts if self.completion is not None else 0)
+        final = not may_get_better(error)
         return self.dialect.failed_stream(error, request, accepts_events=accepts_events, final=final)
 
     def _respond(self, status: int, headers: HeaderList, data: bytes) -> None:

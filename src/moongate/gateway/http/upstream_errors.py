@@ -115,15 +115,6 @@ def should_retry(error: GatewayError, attempts: int) -> bool:
     return attempts < 2 and not may_be_billed(error) and may_get_better(error)
 
 
-def is_final(error: GatewayError, attempts: int) -> bool:
-    """Is it useless to send the request again, for an agent that tries for most of a minute before it says why?
-
-    So it is if nobody can be reached at the provider's address, though it was tried several times.
-    """
-    unreached = isinstance(error, BadUpstream) and not isinstance(error, UpstreamRefused) and error.code in _NOT_SENT
-    return (unreached and attempts >= 2) or not may_get_better(error)
-
-
 def client_retries(headers: Mapping[bytes, bytes]) -> int:
     """How often an SDK has sent this request before."""
     given = headers.get(b"x-stainless-retry-count", b"0")

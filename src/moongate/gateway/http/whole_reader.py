@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from moongate.chat.contracts import Dialect, Exchange
-from moongate.errors import GatewayError
-from moongate.gateway.http.further_tries import FurtherTries
 from moongate.gateway.http.provider_answer import content_type_of, end_of, reply_of
 from moongate.gateway.http.target_request import OFFLOAD_BYTES
 from moongate.gateway.server.activity import Activity
@@ -25,14 +21,6 @@ class WholeReader:
         self._activity = activity
         self._limit = limit  # bytes of an answer
         self.usage: JsonObject | None = None
-
-    async def read_best(self, response: Response, exchange: Exchange, tries: FurtherTries) -> bytes:
-        """The answer for the client, after the further tries that the exchange wants. Raises GatewayError."""
-        data = await self.read(response, exchange)
-        with suppress(GatewayError):  # a broken try is the last one: the best answer so far leaves, as in a stream
-            while (further := await tries.send_next(exchange)) is not None:
-                data = await self.read(further, exchange)
-        return data
 
     async def read(self, response: Response, exchange: Exchange) -> bytes:
         """The answer for the client: the best one, if there were others before. Raises GatewayError."""

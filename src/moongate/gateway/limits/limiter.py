@@ -115,7 +115,7 @@ class Limiter:
 class Admission:
     """A request that was admitted. One at a time uses it."""
 
-    __slots__ = ("_accounts", "_further", "_limiter", "_open", "_reserved", "_windows")
+    __slots__ = ("_accounts", "_limiter", "_open", "_reserved", "_windows")
 
     def __init__(self, limiter: Limiter, accounts: tuple[Account, ...]) -> None:
         self._limiter = limiter
@@ -123,16 +123,16 @@ class Admission:
         self._reserved: Reserved | None = None
         self._windows: list[int] = []
         self._open = True
-        self._further: tuple[Admission, ...] = ()  # what was put aside later, for more of the same request
 
-    def reserve_more(self, tokens: int, prompt: int, cost: int | None) -> bool:
-        """Put aside more for the same request; `settle` takes the sum. False: a limit or a budget forbids it."""
+    def further(self) -> Admission:
+        """For more of the same request: it may reserve on its own, and counts as no request."""
         further = Admission(self._limiter, self._accounts)
-        further._open = False  # it counts as no request
-        if further.reserve(tokens, prompt, cost) is not None:
-            return False
-        self._further = (*self._further, further)
-        return True
+        further._open = False
+        return further
+
+    def give_back(self) -> None:
+        """Nothing of what was put aside was spent here."""
+        self.settle(0, 0)
 
     def reserve(self, tokens: int, prompt: int, cost: int | None) -> Refusal | None:
         """Put aside what the request is estimated at. `cost` None: its price is not known."""
@@ -156,15 +156,11 @@ class Admission:
             now = self._limiter.now()
             for account, window in zip(self._accounts, self._windows, strict=True):
                 account.settle(reserved, tokens, cost, window, now)
-            for further in self._further:
-                further.settle(0, 0)
 
     def release(self) -> None:
         """The request has ended. A reservation that was not settled is taken as spent."""
         reserved = self._reserved
         if reserved is not None:
-            for further in self._further:
-                further.release()
             self.settle(reserved[0], reserved[2])
         if self._open:
             self._open = False

@@ -65,7 +65,7 @@ def _entry(
 
 def _route(completion: Completion) -> RouteReport | None:
     """How the target was chosen, if there was a choice."""
-    return None if completion.selected is None else completion.selected.report
+    return None if completion.choice is None else completion.choice.report
 
 
 def _failure_text(handler: RequestHandler, completion: Completion) -> str:
@@ -107,7 +107,6 @@ def _count_with_target(
         cost,
         (handler.status, completion.attempts, sum(notes.values()), first_byte, duration),
         billable=completion.billable,
-        known=_known_usages(completion),
     )
     if not kept:
         handler.gateway.metrics.count("moongate_usage_lost_total")
@@ -119,14 +118,6 @@ def total_usage(completion: Completion) -> JsonObject | None:
     if not completion.replaced:
         return completion.usage
     return summed_usage([completion.usage, *(replaced.usage for replaced in completion.replaced)])
-
-
-def _known_usages(completion: Completion) -> int:
-    """How many answers the total usage is of. With one answer it is not asked for unless it has a usage."""
-    if not completion.replaced:
-        return 1
-    usages = [completion.usage, *(replaced.usage for replaced in completion.replaced)]
-    return sum(counts_of(usage) is not None for usage in usages)
 
 
 def _count(counters: TargetCounters, completion: Completion, status: int, duration: float) -> Mapping[str, int]:

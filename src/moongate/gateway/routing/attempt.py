@@ -59,11 +59,6 @@ class Attempt:
         """The upstream requests so far, this one included."""
         return self._run.sent
 
-    @property
-    def due(self) -> float:
-        """When the request must be over with all its attempts, in monotonic time."""
-        return self._run.end
-
     def may_resend(self) -> bool:
         """Called if a reused connection was dead. True: the request may be sent once more, which is counted."""
         if self._run.sent >= self._run.max_sends:

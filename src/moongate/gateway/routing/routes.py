@@ -54,7 +54,7 @@ class Routes:
     def find(self, model: object) -> Route:
         """Raises NotFound with similar names, BadRequest if no model is named at all."""
         if isinstance(model, str):
-            route = self.named(model)
+            route = self._by_name.get(model) or self._by_suffix(model) or self._by_pattern(model)
             if route is not None:
                 return route
         elif model is not None:
@@ -63,11 +63,7 @@ class Routes:
             return self._default
         if not model:
             raise BadRequest("is missing", path="model")
-        raise self.not_found(model)
-
-    def named(self, model: str) -> Route | None:
-        """What has this name, or an alias that fits it; None if only `default` would answer."""
-        return self._by_name.get(model) or self._by_suffix(model) or self._by_pattern(model)
+        raise self._not_found(model)
 
     def is_name(self, model: str) -> bool:
         """Is it a name from the configuration?"""
@@ -204,8 +200,7 @@ class Routes:
             self._pattern_cache[name] = next((route for each, route in self._patterns if each.match(name)), None)
         return self._pattern_cache[name]
 
-    def not_found(self, model: str) -> NotFound:
-        """The error for a name that nothing has, with similar names."""
+    def _not_found(self, model: str) -> NotFound:
         shown = model if len(model) <= 200 else f"({len(model)} characters)"  # not cut: it may hold a secret
         if model in self.shared:
             choices = ", ".join(self._full_names(model))

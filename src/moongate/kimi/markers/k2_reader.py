@@ -30,7 +30,7 @@ from moongate.kimi.markers.k2_table import (
 )
 from moongate.kimi.markers.k2_text import K2TextReader
 from moongate.kimi.markers.pieces import CallArguments, Channel, Piece, Text
-from moongate.kimi.tool_set import ToolSet
+from moongate.kimi.offer import Offer
 
 _SECTIONS: Final = frozenset((SECTION_BEGIN, SECTION_END))
 
@@ -40,8 +40,8 @@ class K2Reader(K2TextReader):
 
     __slots__ = ("_fast", "_first", "_header_start", "_lexers", "_resume", "_run_stopped_at")
 
-    def __init__(self, markers: K2Markers, tool_set: ToolSet, repair: bool, fast: bool = True) -> None:
-        super().__init__(markers, tool_set, repair)
+    def __init__(self, markers: K2Markers, offer: Offer, repair: bool, fast: bool = True) -> None:
+        super().__init__(markers, offer, repair)
         self._fast = fast  # whole blocks are read in one step (`k2_fast`)
         outside = markers.outside
         self._lexers = (outside, outside, outside, outside, markers.header, markers.arguments, markers.arguments)
@@ -228,7 +228,7 @@ class K2Reader(K2TextReader):
     def _begin_arguments(self, begin: int, header: str, end: int) -> None:
         """The header has ended with argBegin."""
         self._enter(self._builder.block_field)
-        block = CallBlock(self._data[begin:end], read_header(header, self._context.tool_set), self._context)
+        block = CallBlock(self._data[begin:end], read_header(header, self._context.offer), self._context)
         self._block = block
         self._state = ARGUMENTS
         self.in_call = block.outcome is CALL

@@ -29,7 +29,7 @@ from moongate.kimi.markers.k3_tags import (
 )
 from moongate.kimi.markers.pieces import Channel, Piece, Text
 from moongate.kimi.markers.seams import Seams
-from moongate.kimi.tool_set import ToolSet
+from moongate.kimi.offer import Offer
 
 _DONE: Final = -1  # instead of a position: everything was read
 
@@ -51,8 +51,8 @@ class K3Reader(K3Elements):
         "_tag_start",
     )
 
-    def __init__(self, tool_set: ToolSet, repair: bool, fast: bool = True) -> None:
-        super().__init__(tool_set, repair)
+    def __init__(self, offer: Offer, repair: bool, fast: bool = True) -> None:
+        super().__init__(offer, repair)
         self._fast = fast  # whole elements are read in one step (`k3_fast`)
         self._seams = Seams("content")
         self._tag: Token | None = None  # the token of the tag being read: <|open|> or <|close|>
@@ -169,7 +169,7 @@ class K3Reader(K3Elements):
             end = read_children(self._data, at, self._call)
             if end > at:
                 return end
-        if not self._tool_set.calls_allowed:
+        if not self._offer.calls_allowed:
             return at
         end, calls = read_empty_calls(self._data, at)
         if calls:
@@ -186,8 +186,7 @@ class K3Reader(K3Elements):
             return end
         if tag is CLOSE and token is not SEP and (match is not None or (not final and stop < len(data))):
             text = without_cut_sep(text)
-        before_piece = final and match is None and tag is CLOSE and self._is_before_piece(text, data[stop:])
-        if len(text) <= MAX_TAG_CHARS and self._may_be_tag(text, tag) and not before_piece:
+        if len(text) <= MAX_TAG_CHARS and self._may_be_tag(text, tag):
             if match is None:
                 if final:
                     self._tag = None
@@ -222,11 +221,6 @@ class K3Reader(K3Elements):
         self._tag = None
         self._close_element(name)
         return end
-
-    def _is_before_piece(self, text: str, piece: str) -> bool:
-        """Whether the text ends with a closing tag without its whole name, then a piece of another token."""
-        closes = self._call is not None or tag_name(text) in CLOSED
-        return not (closes or TEXTS[SEP].startswith(piece))
 
     def _may_be_tag(self, text: str, tag: Token) -> bool:
         if not self._body:

@@ -8,9 +8,9 @@ from typing import TypeGuard
 
 from moongate.chat.message_tools import named_body
 from moongate.kimi.notes import Notes
+from moongate.kimi.offer import ToolKeys
 from moongate.kimi.request.schema_writer import SchemaWriter
 from moongate.kimi.request.tool_names import ToolNames
-from moongate.kimi.tool_set import ToolKeys
 from moongate.payload import JsonObject
 
 

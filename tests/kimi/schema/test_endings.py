@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from moongate.kimi.schema.finite_places import FinitePlaces
+from moongate.kimi.schema.endings import Endings
 from moongate.kimi.schema.step_budget import StepBudget
 
 LEAF: dict[str, Any] = {"type": "string"}
@@ -13,7 +13,7 @@ TARGETS: dict[str, dict[str, Any]] = {"loop": LOOP, "leaf": LEAF}
 
 
 def ends(schema: dict[str, Any]) -> bool:
-    return FinitePlaces(TARGETS.get, StepBudget()).ends(schema)
+    return Endings(TARGETS.get, StepBudget()).ends(schema)
 
 
 @pytest.mark.parametrize(
@@ -54,18 +54,18 @@ def test_what_does_not_end(schema: dict[str, Any]) -> None:
 
 
 def test_places_are_shared_between_questions_and_can_be_made_to_end() -> None:
-    finite = FinitePlaces(TARGETS.get, StepBudget())
+    endings = Endings(TARGETS.get, StepBudget())
     outer = {"anyOf": [LOOP]}
-    assert not finite.ends(outer)
-    assert list(finite.places.values()) == [outer, LOOP]
-    finite.mark(id(LOOP))
-    assert finite.ends(outer)
-    assert finite.ends({"anyOf": [LOOP]})
+    assert not endings.ends(outer)
+    assert list(endings.places.values()) == [outer, LOOP]
+    endings.mark(id(LOOP))
+    assert endings.ends(outer)
+    assert endings.ends({"anyOf": [LOOP]})
 
 
 def test_many_places_cost_steps_in_proportion() -> None:
     chain: dict[str, dict[str, Any]] = {str(index): {"$ref": str(index + 1)} for index in range(2000)}
     steps = StepBudget()
-    finite = FinitePlaces(chain.get, steps)
-    assert not any(finite.ends(schema) for schema in reversed(chain.values()))
+    endings = Endings(chain.get, steps)
+    assert not any(endings.ends(schema) for schema in reversed(chain.values()))
     assert 200_000 - steps.left < 10_000

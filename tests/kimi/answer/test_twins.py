@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from moongate.chat.call_grouping import CallSlot
-from moongate.kimi.answer.seen_calls import SeenCalls
+from moongate.kimi.answer.twins import Twins
 
 
 def slot(*parts: str) -> CallSlot:
@@ -30,7 +30,7 @@ def slot(*parts: str) -> CallSlot:
     ],
 )
 def test_calls_are_the_same_if_their_arguments_are_equal_as_json(native: str, marked: str, same: bool) -> None:
-    calls = SeenCalls()
+    calls = Twins()
     assert not calls.has_name("f")
     calls.record("f", slot(native))
     assert calls.has_name("f")
@@ -40,7 +40,7 @@ def test_calls_are_the_same_if_their_arguments_are_equal_as_json(native: str, ma
 
 
 def test_a_call_that_grows_is_compared_again() -> None:
-    calls, call = SeenCalls(), slot('{"a":')
+    calls, call = Twins(), slot('{"a":')
     calls.record("f", call)
     assert not calls.take("f", '{"a": 1}')
     call.parts.append("1}")
@@ -49,15 +49,15 @@ def test_a_call_that_grows_is_compared_again() -> None:
 
 
 def test_whole_calls_are_taken_one_for_one() -> None:
-    calls = SeenCalls()
+    calls = Twins()
     calls.record_all(["f", "g", "f"], ["{}", "{}", "{}"])
     assert calls.has_name("g")
     assert [calls.take("f", "{}") for _ in range(3)] == [True, True, False]
     assert calls.take("g", " {} ")
 
 
-def test_a_call_that_has_its_equal_may_grow() -> None:
-    calls, call = SeenCalls(), slot("{}")
+def test_a_call_that_has_its_twin_may_grow() -> None:
+    calls, call = Twins(), slot("{}")
     calls.record("f", call)
     assert calls.take("f", "{}")
     call.parts.append(" ")

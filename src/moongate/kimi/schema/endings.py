@@ -14,7 +14,7 @@ from moongate.kimi.schema.step_budget import StepBudget
 from moongate.payload import JsonObject
 
 
-class FinitePlaces:
+class Endings:
     """The places that were asked for and those behind them. `resolve` finds the target of a reference."""
 
     def __init__(self, resolve: Callable[[str], JsonObject | None], steps: StepBudget) -> None:

@@ -10,8 +10,8 @@ from moongate.payload import dumps_sorted, loads
 _Key = tuple[str, bytes]  # the client's name of the tool, and its arguments in a normal form
 
 
-class SeenCalls:
-    """The calls of one kind (native, or read from markers) of one choice that have no equal of the other kind yet."""
+class Twins:
+    """The calls of one kind (native, or read from markers) of one choice that have no twin of the other kind yet."""
 
     __slots__ = ("_changed", "_columns", "_keys", "_known", "_names")
 
@@ -19,7 +19,7 @@ class SeenCalls:
         self._names: set[str] = set()
         self._changed: dict[CallSlot, str] = {}  # call → name, where arguments came since the last comparison
         self._columns: list[tuple[Sequence[str], Sequence[str]]] = []  # names and arguments, not yet compared
-        self._keys: dict[CallSlot, _Key | None] = {}  # None: it has its equal
+        self._keys: dict[CallSlot, _Key | None] = {}  # None: it has its twin
         self._known: dict[_Key, list[CallSlot]] = {}
 
     def record(self, name: str, call: CallSlot) -> None:
@@ -36,7 +36,7 @@ class SeenCalls:
         return name in self._names
 
     def take(self, name: str, arguments: str) -> bool:
-        """Whether there is a call with this name and equal arguments. It has its equal now, and no other."""
+        """Whether there is a call with this name and equal arguments. It has its twin now, and no other."""
         self._compare()
         calls = self._known.get((name, _canonical(arguments)))
         if not calls:

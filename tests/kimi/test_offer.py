@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moongate.kimi.tool_set import ToolKeys, ToolSet
+from moongate.kimi.offer import Offer, ToolKeys
 
 READ = ToolKeys(frozenset({"path", "limit"}), frozenset({"path"}))
 NEWS = ToolKeys(frozenset({"topic"}), frozenset({"topic"}))
@@ -17,15 +17,15 @@ def test_a_tool_accepts_keys_if_it_knows_all_and_requires_no_others() -> None:
 
 
 def test_only_a_unique_match_is_returned() -> None:
-    tool_set = ToolSet({"read": READ, "news": NEWS, "list": LIST})
-    assert tool_set.only_match({"topic"}) == "news"
-    assert tool_set.only_match({"path"}) is None
-    assert tool_set.only_match({"x"}) is None
-    assert tool_set.only_match(()) == "list"
+    offer = Offer({"read": READ, "news": NEWS, "list": LIST})
+    assert offer.only_match({"topic"}) == "news"
+    assert offer.only_match({"path"}) is None
+    assert offer.only_match({"x"}) is None
+    assert offer.only_match(()) == "list"
 
 
 def test_what_was_offered() -> None:
-    tool_set = ToolSet({"read": READ})
-    assert tool_set.has("read")
-    assert not tool_set.has("write")
-    assert not ToolSet({}).has("read")
+    offer = Offer({"read": READ})
+    assert offer.has("read")
+    assert not offer.has("write")
+    assert not Offer({}).has("read")

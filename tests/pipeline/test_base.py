@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from moongate.chat.base import BaseExchange, BaseTransformer
 from moongate.chat.contracts import Exchange, Note
 from moongate.chat.items import Chunk, Done, Failure, Item
 from moongate.chat.verdict import CLEAN, FAILED, REPAIRED
 from moongate.errors import BadUpstream
+from moongate.pipeline.base import BaseExchange, BaseTransformer
 
 
 class Shouting(BaseExchange):
@@ -67,11 +67,3 @@ def test_an_answer_is_clean_until_a_note_about_it_or_a_failure() -> None:
 
 def test_calls_are_not_checked_against_schemas() -> None:
     assert BaseExchange({}).schema_check() is None
-
-
-def test_what_is_not_overridden_does_nothing() -> None:
-    exchange = BaseExchange({"messages": []})
-    assert exchange.schema_check() is None
-    assert exchange.replaced == ()
-    assert exchange.next_request() is None
-    assert exchange.settle() == ()

@@ -17,7 +17,7 @@ class ToolKeys:
         return self.properties.issuperset(keys) and self.required.issubset(keys)
 
 
-class ToolSet:
+class Offer:
     """The offered tools by name."""
 
     __slots__ = ("_names", "_tools", "call_required", "calls_allowed", "id_prefix", "tools")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from moongate.sim.offered_tools import OfferedTool, chosen, named_tool, offered, ranked
+from moongate.sim.offer import OfferedTool, chosen, named_tool, offered, ranked
 
 
 def tool(name: str) -> dict[str, Any]:

@@ -27,8 +27,8 @@ class JudgedAnswer:
         self.tries = tries  # answers of the provider; all but one were replaced
 
 
-class VerdictRecorder:
-    """A context around one attempt: `with VerdictRecorder(completion, target, exchange, tools=True): …`."""
+class Judgement:
+    """A context around one attempt: `with Judgement(completion, target, exchange, tools=True): …`."""
 
     __slots__ = ("_completion", "_exchange", "_started_at", "_target", "_tools")
 
@@ -39,7 +39,7 @@ class VerdictRecorder:
         self._tools = tools  # did the request offer any?
         self._started_at = perf_counter()
 
-    def __enter__(self) -> VerdictRecorder:
+    def __enter__(self) -> Judgement:
         return self
 
     def __exit__(
@@ -62,8 +62,8 @@ class VerdictRecorder:
 
     def _check(self) -> Callable[[], Verdict] | None:
         """The check of the calls against their schemas, if this answer is among those that are checked."""
-        selected, target = self._completion.selected, self._target
-        if not target.schema_checks.wants(1.0 if selected is not None and selected.by_quality else target.judge):
+        choice, target = self._completion.choice, self._target
+        if not target.schema_checks.wants(1.0 if choice is not None and choice.by_quality else target.judge):
             return None
         try:
             return self._exchange.schema_check()
