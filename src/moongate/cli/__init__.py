@@ -25,7 +25,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "check": ("moongate.cli.check", "check the configuration and show what it means"),
     "init": ("moongate.cli.init", "write a configuration for a provider"),
     "connect": ("moongate.cli.connect", "show (or write) the settings that a coding agent needs"),
-    "replay": ("moongate.cli.replay", "run a recorded answer through a chain, item by item"),
+    "replay": ("moongate.cli.replay", "run recorded answers through a chain, item by item"),
     "sim": ("moongate.cli.sim", "start the simulator alone"),
     "keys": ("moongate.cli.keys", "make, show, rotate and delete client keys"),
     "teams": ("moongate.cli.teams", "make, show and delete teams of keys"),

@@ -19,14 +19,19 @@ from moongate.gateway.routing.routes import Routes
 
 EPILOG = """\
 example:
-  moongate check --config config.json
+  moongate check --config config.json && moongate check --live
 
-exit codes: 0 it is valid (though there may be warnings), 2 it is invalid, or there is none"""
+--live asks every target for a few short answers; it says before and after how many tokens that costs.
+exit codes: 0 it is valid (though there may be warnings), 1 --live found a target that does not work,
+2 it is invalid, or there is none"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add_config_option(parser)
     parser.add_argument("-a", "--all", action="store_true", help="show the options at their defaults too")
+    parser.add_argument("--live", action="store_true", help="ask every target: key, model, tool calls, a tool loop")
+    parser.add_argument("--json", action="store_true", help="with --live: print JSON")
+    parser.add_argument("--timeout", type=float, default=60.0, metavar="SECONDS", help="with --live: for one answer")
     parser.add_argument("--schema", action="store_true", help="print the JSON Schema of the file instead")
 
 
@@ -35,6 +40,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
         print(json_schema(), end="")
         return 0
     config = load_config(options.config, console.environ)
+    if options.live:
+        from moongate.cli.check_live import check_targets
+
+        return check_targets(config, timeout=options.timeout, as_json=options.json)
     redact = Redactor(config.secrets).redact
     paint = Colours()
     for line in _lines(config, Routes(config), paint, everything=options.all):

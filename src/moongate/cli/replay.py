@@ -1,17 +1,20 @@
-"""`moongate replay`: runs a recorded answer through a chain and shows, item by item, what came in and what went out."""
+"""`moongate replay`: runs recorded answers through a chain; of one it shows, event by event, what came and left."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from pathlib import Path
+from typing import Final
 
 from moongate.chat.contracts import Exchange
-from moongate.chat.items import Done, Failure
+from moongate.chat.items import Chunk, Done, Failure
 from moongate.cli.config_path import load_config
 from moongate.cli.console import Console
+from moongate.cli.replay_sums import FileReplay, print_replays, sums
 from moongate.cli.report import Report
-from moongate.errors import ConfigError, GatewayError
+from moongate.cli.tables import print_json
+from moongate.errors import ConfigError, GatewayError, UpstreamRefused
 from moongate.gateway.config.jsonc import ConfigDocument, parse
 from moongate.gateway.config.places import ConfigPlace
 from moongate.gateway.config.steps import read_use
@@ -23,18 +26,26 @@ from moongate.pipeline.upstream_reader import AnswerDocument, UpstreamReader
 
 DEFAULT_REQUEST: JsonObject = {"messages": [{"role": "user", "content": "(replayed)"}]}
 USE = """'[["Kimi", {"preset": "agent"}]]'"""
+COMPLETE: Final = "complete"
+INCOMPLETE: Final = "incomplete"
+NO_ANSWER: Final = "no answer at all"
 EPILOG = f"""\
 examples:
   moongate replay answer.sse --use {USE}
   moongate replay answer.sse --config config.json --model kimi-k2.6 --request request.json
+  moongate replay recordings/ more/*.sse --json
 
-An event without a line 'out' is passed on unchanged.
-exit codes: 0 the answer is complete, 1 it is incomplete or an error, 2 the command line is wrong"""
+Of one file each event is shown; one without a line 'out' is passed on unchanged. Of several, a line for each file.
+exit codes: 0 every answer is complete, 1 one is incomplete, an error or no answer, 2 the command line is wrong"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "file", type=Path, metavar="FILE", help="the recorded body of an upstream answer; - for standard input"
+        "files",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        help="recorded bodies of upstream answers, or folders of them; - for standard input",
     )
     parser.add_argument(
         "-c", "--config", type=Path, metavar="FILE", help="take the chain that this configuration has for the model"
@@ -52,30 +63,44 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TYPE",
         help="the provider's content type (default: detected)",
     )
+    parser.add_argument("--json", action="store_true", help="print one JSON object: every file, and the sums")
     parser.add_argument("--wide", action="store_true", help="show events in full and do not truncate lines")
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    data = sys.stdin.buffer.read() if str(options.file) == "-" else _read(options.file)
     request = DEFAULT_REQUEST if options.request is None else object_of(_read(options.request))
     if request is None:
         raise ConfigError("is not a JSON object", path=str(options.request))
-    report = Report(wide=options.wide)
+    chain = _chain(options, console)
+    files = [file for path in options.files for file in _files(path)]
+    detailed = len(files) == 1 and not options.json
+    replays = []
+    for file in files:
+        data = sys.stdin.buffer.read() if str(file) == "-" else _read(file)
+        report = Report(wide=options.wide, quiet=not detailed)
+        outcome = _outcome(chain, {**request, "model": options.model}, data, options.content_type, report)
+        replays.append(FileReplay(str(file), outcome, report.totals))
+    if detailed:
+        report.line("bold", "total", report.totals.summary(outcome), cut=False)
+    else:
+        print_json(sums(replays)) if options.json else print_replays(replays)
+    return 0 if all(replay.outcome == COMPLETE for replay in replays) else 1
+
+
+def _outcome(chain: Chain, request: JsonObject, data: bytes, content_type: str, report: Report) -> str:
     try:
-        exchange = _chain(options, console).begin({**request, "model": options.model})
+        exchange = chain.begin(request)
         report.notes(exchange.notes, "request")
-        complete = replayed(exchange, data, options.content_type, report)
+        return replayed(exchange, data, content_type, report)
     except ConfigError:
         raise
     except GatewayError as error:
         report.line("red", "error", f"{type(error).__name__} {error.status}: {error}")
-        complete = False
-    report.line("bold", "total", report.totals.summary(complete=complete), cut=False)
-    return 0 if complete else 1
+        return f"error {error.status}: {error.message}" if isinstance(error, UpstreamRefused) else NO_ANSWER
 
 
-def replayed(exchange: Exchange, data: bytes, content_type: str, report: Report) -> bool:
-    """Print every item of the answer; True if the answer is complete."""
+def replayed(exchange: Exchange, data: bytes, content_type: str, report: Report) -> str:
+    """Print every item of the answer; what has become of it."""
     upstream = UpstreamReader(content_type)
     items = upstream.feed(data)
     last = upstream.close()
@@ -83,22 +108,37 @@ def replayed(exchange: Exchange, data: bytes, content_type: str, report: Report)
         body = last.body()
         report.document(body, exchange.reply(body))
         report.notes(exchange.notes)
-        return True
-    ended = False
+        return COMPLETE
+    ended = began = False
     for item in [*items, *last]:
         report.received(item)
         report.sent(exchange.feed(item), item)
         report.notes(exchange.notes)
         if isinstance(item, Failure):
-            return False
+            return f"error {item.error.status}: {item.error.message}"
+        began = began or isinstance(item, Chunk)
         ended = isinstance(item, Done)
         if ended:
             break
     report.closed(exchange.close())
     report.notes(exchange.notes)
+    if not began:
+        report.line("red", "end", f"{NO_ANSWER}: no completion, and no event of one")
+        return NO_ANSWER
     if not ended:
         report.line("red", "end", "without [DONE]")
-    return ended
+    return COMPLETE if ended else INCOMPLETE
+
+
+def _files(path: Path) -> list[Path]:
+    """The file itself, or those of a folder and the folders in it. Hidden ones are left out."""
+    if str(path) == "-" or not path.is_dir():
+        return [path]
+    found = [each for each in sorted(path.rglob("*")) if each.is_file()]
+    found = [each for each in found if not any(part.startswith(".") for part in each.relative_to(path).parts)]
+    if not found:
+        raise ConfigError("there is no file in this folder", path=str(path))
+    return found
 
 
 def _chain(options: argparse.Namespace, console: Console) -> Chain:

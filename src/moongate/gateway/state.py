@@ -191,7 +191,7 @@ class GatewayState:
             target = Target(
                 *(source.name, model.name, chain, origin, upstream, source.endpoint.path, headers, forwarded, health),
                 metrics=self.metrics,
-                prices=_prices(provider.api_base_url, model),
+                prices=known_prices(provider.api_base_url, model),
                 learned=LearnedRules(chain),
                 score=self.memory.scores.score(f"{source.name},{model.name}"),
                 answers=AnswerCounters(self.metrics, source.name, model.name),
@@ -218,7 +218,7 @@ class GatewayState:
         return on_cool_down, on_attempt
 
 
-def _prices(base_url: str, model: Model) -> TokenPrices | None:
+def known_prices(base_url: str, model: Model) -> TokenPrices | None:
     """The configured prices of a model, else those of the table."""
     if model.price:
         return token_prices(model.price)

@@ -1,0 +1,45 @@
+"""One question to a vendor, and what its answer is held against."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from moongate.payload import JsonObject
+
+SuiteName = Literal["contract", "schema", "tools", "multiturn", "stream", "data"]
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyCase:
+    """`request` has no model yet. `due`: a call is due (None: nobody knows). `expect`: of a contract row."""
+
+    suite: SuiteName
+    name: str
+    request: JsonObject
+    due: bool | None = None
+    expect: JsonObject = field(default_factory=dict)
+    why: str = ""
+
+    @property
+    def streamed(self) -> bool:
+        return self.request.get("stream") is True
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCase:
+    """A case in one of several runs. `index` counts from 1 over the whole plan."""
+
+    index: int
+    case: VerifyCase
+    run: int
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        return self.case.suite, self.case.name, self.run
+
+
+def plan(cases: list[VerifyCase], runs: int, maximum: int | None) -> list[PlannedCase]:
+    """Every case `runs` times, run after run; at most `maximum` in all."""
+    planned = [(case, run) for run in range(1, runs + 1) for case in cases]
+    return [PlannedCase(at, case, run) for at, (case, run) in enumerate(planned[:maximum], 1)]

@@ -1,0 +1,133 @@
+"""What one answer shows, in the words that are counted. Pure.
+
+`observed(completion, request)` looks at the first choice, as Moonshot's verifier does. `calls_valid` is its
+`tool_calls_valid`: only of answers that finish with `tool_calls`. `faults` counts what it does not see, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from moongate.kimi.guard.tool_schemas import ToolSchemas
+from moongate.payload import JsonObject, loads
+
+CALLS: Final = "tool_calls"
+_MARKERS: Final = re.compile(
+    r"<\|(?:tool_calls?_section_(?:begin|end)|tool_call_(?:begin|end|argument_begin)|open|close|sep|im_end)\|>"
+)
+_CODE: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+_SHAPES: Final = (
+    ("functions.name:n", re.compile(r"functions\..+:[0-9]+")),
+    ("call_…", re.compile(r"call_.*")),
+    ("toolu_…", re.compile(r"toolu_.*")),
+    ("chatcmpl-tool-…", re.compile(r"chatcmpl-tool-.*")),
+    ("functions_name_n", re.compile(r"functions_.+_[0-9]+")),
+    ("name:n", re.compile(r".+:[0-9]+")),
+    ("a number", re.compile(r"[0-9]+")),
+)
+# From the worst: the first fault of an answer is the one that an example is shown for.
+FAULTS: Final = (
+    *("failed", "empty_turn", "nameless", "unknown_tool", "invalid_json", "schema_mismatch", "missing_call"),
+    *("leaked_content", "leaked_reasoning", "wrong_finish", "bad_ids", "missing_usage"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One answer. `calls_valid` is None where Moonshot's verifier does not look; `calls_fit` is of any calls."""
+
+    finish_reason: str | None
+    calls: int
+    calls_valid: bool | None
+    calls_fit: bool | None
+    faults: tuple[str, ...]
+    id_shapes: tuple[str, ...]
+
+
+def observed(completion: JsonObject, request: JsonObject, schemas: ToolSchemas) -> Observation:
+    choice = _first(completion.get("choices"))
+    message = choice.get("message")
+    message = message if isinstance(message, dict) else {}
+    given = message.get("tool_calls")
+    calls = [call for call in given if isinstance(call, dict)] if isinstance(given, list) else []
+    finish = choice.get("finish_reason")
+    finish = finish if isinstance(finish, str) else None
+    offered = offered_parameters(request)
+    found = [fault for call in calls if (fault := call_fault(call, offered, schemas))]
+    faults = {*found, *_leaks(message), *_turn_faults(message, calls, finish, request)}
+    if not all(_shape(call) == _SHAPES[0][0] for call in calls):
+        faults.add("bad_ids")
+    if not isinstance(completion.get("usage"), dict):
+        faults.add("missing_usage")
+    return Observation(
+        finish,
+        len(calls),
+        not found if finish == CALLS and calls else None,
+        not found if calls else None,
+        tuple(fault for fault in FAULTS if fault in faults),
+        tuple(_shape(call) for call in calls),
+    )
+
+
+def offered_parameters(request: JsonObject) -> dict[str, object]:
+    """The schemas of the functions that a request offers, by name; those inside messages, too."""
+    messages = request.get("messages")
+    sources = [request, *(each for each in (messages if isinstance(messages, list) else ()) if isinstance(each, dict))]
+    found: dict[str, object] = {}
+    for source in sources:
+        tools = source.get("tools")
+        for tool in tools if isinstance(tools, list) else ():
+            function = tool.get("function") if isinstance(tool, dict) else None
+            if isinstance(function, dict) and isinstance(function.get("name"), str):
+                found[function["name"]] = function.get("parameters")
+    return found
+
+
+def call_fault(call: JsonObject, offered: Mapping[str, object], schemas: ToolSchemas) -> str | None:
+    """What is wrong with a call: its name, its JSON or its fit."""
+    function = call.get("function")
+    function = function if isinstance(function, dict) else {}
+    name, arguments = function.get("name"), function.get("arguments")
+    if not name:
+        return "nameless"
+    if name not in offered:
+        return "unknown_tool"
+    try:
+        value: Any = loads(arguments) if isinstance(arguments, str) else arguments
+    except ValueError:
+        return "invalid_json"
+    return None if schemas.of(offered[name]).mismatch(value) is None else "schema_mismatch"
+
+
+def _leaks(message: JsonObject) -> list[str]:
+    fields = {"leaked_content": ("content",), "leaked_reasoning": ("reasoning_content", "reasoning")}
+    texts = {fault: "".join(str(message.get(name) or "") for name in names) for fault, names in fields.items()}
+    return [fault for fault, text in texts.items() if "<|" in text and _MARKERS.search(_CODE.sub("", text))]
+
+
+def _turn_faults(message: JsonObject, calls: list[JsonObject], finish: str | None, request: JsonObject) -> list[str]:
+    faults = []
+    if not calls and not message.get("content") and finish not in ("length", "content_filter"):
+        faults.append("empty_turn")
+    if not calls and (request.get("tool_choice") == "required" or isinstance(request.get("tool_choice"), dict)):
+        faults.append("missing_call")
+    if finish is None or (finish == CALLS) != bool(calls):
+        faults.append("wrong_finish" if finish not in ("length", "content_filter") else "")
+    return [fault for fault in faults if fault]
+
+
+def _shape(call: JsonObject) -> str:
+    given = call.get("id")
+    if not isinstance(given, str) or not given:
+        return "empty" if given == "" else "missing"
+    return next((shape for shape, pattern in _SHAPES if pattern.fullmatch(given)), "another")
+
+
+def _first(choices: object) -> JsonObject:
+    if isinstance(choices, list) and choices and isinstance(choices[0], dict):
+        found: JsonObject = choices[0]
+        return found
+    return {}
