@@ -26,6 +26,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "init": ("moongate.cli.init", "write a configuration for a provider"),
     "connect": ("moongate.cli.connect", "show (or write) the settings that a coding agent needs"),
     "replay": ("moongate.cli.replay", "run recorded answers through a chain, item by item"),
+    "verify": ("moongate.cli.verify", "measure how good a vendor's tool calling is, raw and repaired"),
     "sim": ("moongate.cli.sim", "start the simulator alone"),
     "keys": ("moongate.cli.keys", "make, show, rotate and delete client keys"),
     "teams": ("moongate.cli.teams", "make, show and delete teams of keys"),

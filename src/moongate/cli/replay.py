@@ -148,10 +148,15 @@ def _chain(options: argparse.Namespace, console: Console) -> Chain:
         route = routes.all[routes.find(options.model).index]
         source = next(each for each in config.sources if each.name == route.provider)
         return config.transformers.chain(source.chains[route.model], route.model, source.settings.api_base_url)
+    return chain_of(options.use if options.use is not None else "Kimi", options.model, "")
+
+
+def chain_of(text: str, model: str, base_url: str) -> Chain:
+    """The chain that `--use` writes, for a model at an address."""
     transformers = Transformers.load((), Path.cwd())
-    use = _use(options.use) if options.use is not None else "Kimi"
+    use = _use(text)
     place = ConfigPlace(ConfigDocument("--use", use, {}), "use")
-    return transformers.chain(read_use(use, place, transformers), options.model, "")
+    return transformers.chain(read_use(use, place, transformers), model, base_url)
 
 
 def _use(text: str) -> object:

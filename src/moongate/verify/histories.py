@@ -12,7 +12,7 @@ ID_SHAPES: Final[Mapping[str, Callable[[str, int], str]]] = {
     "foreign": lambda _name, n: f"call_{(n + 1) * 2654435761 % 2**32:08x}",
     "sanitised": lambda name, n: f"functions_{name}_{n}",
     "restarting": lambda name, _n: f"functions.{name}:0",
-    "empty": lambda _name, _n: "",
+    "anthropic": lambda _name, n: f"toolu_{(n + 1) * 2246822519 % 2**32:08x}",
     "uuid": lambda _name, n: f"chatcmpl-tool-{(n + 1) * 40503 % 2**32:032x}",
     "short": lambda name, n: f"{name}:{n}",
     "one": lambda _name, _n: "call_0",

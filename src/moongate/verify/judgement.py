@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Final
 
 from moongate.kimi.guard.tool_schemas import ToolSchemas
@@ -15,12 +16,24 @@ BLEMISHES: Final = frozenset({"bad_ids", "missing_usage"})  # faults that break 
 NOTHING: Final = Observation(None, 0, None, None, ("failed",), ())
 
 
+@dataclass(frozen=True, slots=True)
+class CallReader:
+    """What calls are held against: the schemas of tools, the ids that the model's family reads."""
+
+    family: str = "k2"
+    schemas: ToolSchemas = field(default_factory=ToolSchemas)
+
+
 def judged(
-    case: VerifyCase, status: int, seen: AnswerView | None, schemas: ToolSchemas, whole: AnswerView | None = None
+    case: VerifyCase,
+    status: int,
+    seen: AnswerView | None,
+    reader: CallReader,
+    whole: AnswerView | None = None,
 ) -> JsonObject:
     """One side, as a row keeps it. `whole`: the answer to the same request without a stream, of the suite `stream`."""
     completion = None if seen is None else seen.completion
-    found = NOTHING if completion is None else observed(completion, case.request, schemas)
+    found = NOTHING if completion is None else observed(completion, case.request, reader.schemas, reader.family)
     why = _why(case, status, seen, found, whole)
     return {
         "status": status,

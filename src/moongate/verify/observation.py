@@ -28,6 +28,7 @@ _SHAPES: Final = (
     ("name:n", re.compile(r".+:[0-9]+")),
     ("a number", re.compile(r"[0-9]+")),
 )
+_GOOD_IDS: Final = {"k2": (_SHAPES[0][0],), "k3": (_SHAPES[0][0], "name:n")}
 # From the worst: the first fault of an answer is the one that an example is shown for.
 FAULTS: Final = (
     *("failed", "empty_turn", "nameless", "unknown_tool", "invalid_json", "schema_mismatch", "missing_call"),
@@ -47,7 +48,8 @@ class Observation:
     id_shapes: tuple[str, ...]
 
 
-def observed(completion: JsonObject, request: JsonObject, schemas: ToolSchemas) -> Observation:
+def observed(completion: JsonObject, request: JsonObject, schemas: ToolSchemas, family: str = "k2") -> Observation:
+    """`family` says which ids the model can read in its history."""
     choice = _first(completion.get("choices"))
     message = choice.get("message")
     message = message if isinstance(message, dict) else {}
@@ -58,7 +60,7 @@ def observed(completion: JsonObject, request: JsonObject, schemas: ToolSchemas) 
     offered = offered_parameters(request)
     found = [fault for call in calls if (fault := call_fault(call, offered, schemas))]
     faults = {*found, *_leaks(message), *_turn_faults(message, calls, finish, request)}
-    if not all(_shape(call) == _SHAPES[0][0] for call in calls):
+    if not all(_shape(call) in _GOOD_IDS[family] for call in calls):
         faults.add("bad_ids")
     if not isinstance(completion.get("usage"), dict):
         faults.add("missing_usage")

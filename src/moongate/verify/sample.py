@@ -16,7 +16,7 @@ from typing import Final
 from moongate.chat.contracts import Exchange
 from moongate.errors import BadRequest
 from moongate.gateway.routing.learned_rules import LearnedRules
-from moongate.kimi.guard.tool_schemas import ToolSchemas
+from moongate.kimi.generations import recognise_model
 from moongate.payload import JsonObject, dumps_sorted
 from moongate.pipeline.base import BaseExchange
 from moongate.pipeline.chain import Chain
@@ -25,7 +25,7 @@ from moongate.prices.tokens import counts_of
 from moongate.verify.answer_view import AnswerView, view
 from moongate.verify.case import PlannedCase, VerifyCase
 from moongate.verify.client import RepairedExchange, VendorAnswer, VendorClient
-from moongate.verify.judgement import judged
+from moongate.verify.judgement import CallReader, judged
 from moongate.verify.probe import mending
 
 OURS: Final = "moongate"  # the key of what Moonshot's verifier does not write
@@ -38,7 +38,7 @@ class Sampler:
         self._client = client
         self._chain: Chain = client.target.chain.unguarded
         self._learned = LearnedRules(self._chain)
-        self._schemas = ToolSchemas()
+        self.reader = CallReader(recognise_model(client.target.model).family.name)
         self.reached = False  # somebody has answered
         self.unreachable = 0  # samples without anybody, one after the other
 
@@ -71,10 +71,6 @@ class Sampler:
     def model(self) -> str:
         return self._client.target.model
 
-    @property
-    def schemas(self) -> ToolSchemas:
-        return self._schemas
-
     def cost(self, usage: JsonObject | None) -> int | None:
         """In millionths of a dollar; None if it is not known."""
         counts, prices = counts_of(usage), self._client.target.prices
@@ -90,7 +86,7 @@ class _Sample:
         self._usages: list[JsonObject | None] = []
 
     async def run(self) -> JsonObject:
-        case, schemas = self._case, self._sampler.schemas
+        case, reader = self._case, self._sampler.reader
         began = datetime.now(UTC)
         answer = await self._asked(self._request)
         raw = self._viewed(answer)
@@ -103,8 +99,8 @@ class _Sample:
         left_status, left, learned = await self._left(answer)
         repairs = Counter(note.kind for note in mending(left.notes)) if left is not None else Counter[str]()
         sides = {
-            "raw": judged(case, answer.status, raw, schemas, whole_raw),
-            "repaired": judged(case, left_status, left, schemas, whole_left),
+            "raw": judged(case, answer.status, raw, reader, whole_raw),
+            "repaired": judged(case, left_status, left, reader, whole_left),
         }
         refuses = case.suite == "contract" and case.expect.get("status", 200) != 200
         mended = refuses and answer.status != 200 and left_status == 200

@@ -10,16 +10,8 @@ from moongate.payload import JsonObject
 from moongate.verify.observation import CALLS
 from moongate.verify.statistics import Rate, Triggers
 
-PASS_SUITES: Final = ("contract", "multiturn", "schema", "stream", "tools")
-RATES: Final = (
-    "success",
-    "schema",
-    "calls_fit",
-    "f1",
-    "precision",
-    "recall",
-    *(f"pass_{each}" for each in PASS_SUITES),
-)
+PASSES: Final = ("contract", "multiturn", "stream", "tools")  # suites: the share of cases without a fault
+RATES: Final = ("success", "schema", "calls_fit", "f1", "precision", "recall", *PASSES)
 
 
 @dataclass(slots=True)
@@ -66,9 +58,8 @@ class SideTally:
         """By its name in `RATES`. `schema` is K2-Vendor-Verifier's schema_accuracy, `f1` its tool_call_f1."""
         if name == "f1":
             return self.triggers.f1_json()
-        if name.startswith("pass_"):
-            suite = name.removeprefix("pass_")
-            return Rate(self.passed[suite], self.judged[suite]).as_json()
+        if name in PASSES:
+            return Rate(self.passed[name], self.judged[name]).as_json()
         rates = {
             "success": Rate(self.answers, self.asked),
             "schema": Rate(self.valid, self.finish_calls),
