@@ -29,7 +29,7 @@ def test_help(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code(*arguments) == 0
     shown = capsys.readouterr().out
     assert "usage: moongate" in shown
-    assert f"example{'s' if arguments[0] in ('init', 'replay') else ''}:\n  moongate " in shown
+    assert f"example{'s' if arguments[0] in ('init', 'replay', 'verify') else ''}:\n  moongate " in shown
     usage = shown.partition("\n\n")[0]
     assert re.findall(r"(?:WORKERS|OUTPUT|REQUEST|CONTENT_TYPE|(?<!-)\bfile\b|\{\w+,\w+,\w+)", usage) == []
 
