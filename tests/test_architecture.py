@@ -30,7 +30,7 @@ MAY_IMPORT = {
     "prices": BASE | {"wire", "chat", "kimi"},
     "net": BASE | {"wire", "aio", "switches"},
     "sim": BASE | {"wire", "chat", "kimi", "dialects", "pipeline", "net"},
-    "verify": BASE | {"wire", "chat", "kimi", "pipeline", "net", "prices", "gateway"},
+    "verify": BASE | {"wire", "chat", "kimi", "transformers", "pipeline", "net", "prices", "gateway"},
     "gateway": BASE
     | {"wire", "chat", "fast", "transformers", "dialects", "pipeline", "net", "aio", "switches", "prices"},
 }

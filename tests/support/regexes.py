@@ -17,6 +17,7 @@ from moongate.gateway.http.redaction import Redactor
 from moongate.gateway.http.upstream_errors import is_quota, upstream_error
 from moongate.kimi.answer.argument_names import ArgumentNames
 from moongate.kimi.generations import recognise_model
+from moongate.kimi.guard.tool_schemas import ToolSchemas
 from moongate.kimi.markers.arguments import ArgumentsRepair
 from moongate.kimi.markers.call_headers import MAX_HEADER_CHARS
 from moongate.kimi.markers.code_spans import _RUNS
@@ -29,6 +30,8 @@ from moongate.kimi.schema.references import _unescaped
 from moongate.kimi.tool_tokens import ToolTokens
 from moongate.transformers.exit_text import ExitText
 from moongate.transformers.tolerant_json import tolerant_object
+from moongate.verify.junit_report import junit_head
+from moongate.verify.observation import observed
 from moongate.wire.sse import SseDecoder
 
 Run = Callable[[str], object]
@@ -156,6 +159,14 @@ def _tolerant(text: str) -> None:
         tolerant_object(begin + text)
 
 
+def _answer(text: str) -> dict[str, object]:
+    return {"choices": [{"message": {"content": f"<|{text}"}}]}
+
+
+def _called(text: str) -> dict[str, object]:
+    return {"choices": [{"message": {"tool_calls": [{"id": text}]}}]}
+
+
 FOREIGN: dict[str, Run] = {
     "dialects/nesting:_MARKS": _of("dialects.nesting", "_MARKS", "finditer"),
     "dialects/chat_answer:_UNSAFE": _of("dialects.chat_answer", "_UNSAFE", "sub"),
@@ -237,9 +248,15 @@ FOREIGN: dict[str, Run] = {
     **{
         f"transformers/tolerant_json:{name}": _tolerant for name in ("_BLANK", "_STRING", "_NAME", "_NUMBER", "_ESCAPE")
     },
+    "verify/observation:_CODE": lambda text: observed(_answer(text), {}, ToolSchemas()),
+    "verify/observation:_MARKERS": lambda text: observed(_answer(text), {}, ToolSchemas()),
+    "verify/observation:_SHAPES": lambda text: observed(_called(text), {}, ToolSchemas()),
+    "verify/junit_report:_NOT_XML": junit_head,
 }
 
 OPERATOR = {
+    "verify/budget:_MONEY",
+    "verify/budget:_TOKENS",
     "gateway/config/endpoint:_VERSION",
     "gateway/config/endpoint:resolve_endpoint",
     "gateway/config/excerpt:_TOKEN",

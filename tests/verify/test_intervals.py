@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from moongate.transformers.base import BaseExchange
 from tests.support.length import by_length
 
 from moongate.payload import dumps
-from moongate.pipeline.base import BaseExchange
 from moongate.sim.responses import SimRequest
 from moongate.sim.vendor import Vendor
 from moongate.verify.answer_view import view
 from moongate.verify.case import VerifyCase
 from moongate.verify.judgement import CallReader, judged
-from moongate.verify.statistics import Rate
+from moongate.verify.statistics import MeasuredRate
 from moongate.verify.suites import cases_of
 from moongate.verify.tally import SideTally
 
@@ -65,7 +65,7 @@ def test_triggers_leaks_and_finishes() -> None:
             held[name] += low <= truth <= high
         faults = _tally(cases, f"kimi-k2-sim-valid-80-leaked-markers-wrong-finishes-seed-{seed}", reader)
         for fault, truth in (("leaked_content", 0.1), ("wrong_finish", 0.1)):
-            low, high = Rate(faults.faults[fault], faults.asked).interval  # one that was not seen: 0 of all
+            low, high = MeasuredRate(faults.faults[fault], faults.asked).interval  # one that was not seen: 0 of all
             held[fault] += low <= truth * due / len(cases) <= high
     assert {name: count for name, count in held.items() if count < WANTED} == {}
     assert len(held) == 4

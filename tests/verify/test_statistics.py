@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moongate.verify.statistics import Rate, Triggers, wilson
+from moongate.verify.statistics import MeasuredRate, Triggers, wilson
 
 
 @pytest.mark.parametrize(
@@ -24,8 +24,8 @@ def test_wilson_is_the_known_one(hits: int, of: int, low: float, high: float) ->
 
 
 def test_nothing_counted_is_nothing_known() -> None:
-    assert Rate(0, 0).value is None
-    assert Rate(0, 0).interval == (0.0, 1.0)
+    assert MeasuredRate(0, 0).value is None
+    assert MeasuredRate(0, 0).interval == (0.0, 1.0)
     assert Triggers().f1 is None
     assert Triggers().plus(called=False, due=False).f1 is None
 

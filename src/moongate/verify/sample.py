@@ -18,10 +18,10 @@ from moongate.errors import BadRequest
 from moongate.gateway.routing.learned_rules import LearnedRules
 from moongate.kimi.generations import recognise_model
 from moongate.payload import JsonObject, dumps_sorted
-from moongate.pipeline.base import BaseExchange
 from moongate.pipeline.chain import Chain
 from moongate.prices.summed import summed_usage
 from moongate.prices.tokens import counts_of
+from moongate.transformers.base import BaseExchange
 from moongate.verify.answer_view import AnswerView, view
 from moongate.verify.case import PlannedCase, VerifyCase
 from moongate.verify.client import RepairedExchange, VendorAnswer, VendorClient

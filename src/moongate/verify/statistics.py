@@ -15,10 +15,10 @@ Z: Final = 1.959963984540054  # of a 95 % interval
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class MeasuredRate:
     """`hits` of `of`; the value is None if there is nothing to count.
 
-    >>> Rate(72, 100).interval
+    >>> MeasuredRate(72, 100).interval
     (0.6251..., 0.7987...)
     """
 
@@ -67,12 +67,12 @@ class Triggers:
         )
 
     @property
-    def precision(self) -> Rate:
-        return Rate(self.both, self.both + self.needless)
+    def precision(self) -> MeasuredRate:
+        return MeasuredRate(self.both, self.both + self.needless)
 
     @property
-    def recall(self) -> Rate:
-        return Rate(self.both, self.both + self.missed)
+    def recall(self) -> MeasuredRate:
+        return MeasuredRate(self.both, self.both + self.missed)
 
     @property
     def f1(self) -> float | None:

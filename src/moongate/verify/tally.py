@@ -8,7 +8,7 @@ from typing import Final
 
 from moongate.payload import JsonObject
 from moongate.verify.observation import CALLS
-from moongate.verify.statistics import Rate, Triggers
+from moongate.verify.statistics import MeasuredRate, Triggers
 
 PASSES: Final = ("contract", "multiturn", "stream", "tools")  # suites: the share of cases without a fault
 RATES: Final = ("success", "schema", "calls_fit", "f1", "precision", "recall", *PASSES)
@@ -59,11 +59,11 @@ class SideTally:
         if name == "f1":
             return self.triggers.f1_json()
         if name in PASSES:
-            return Rate(self.passed[name], self.judged[name]).as_json()
+            return MeasuredRate(self.passed[name], self.judged[name]).as_json()
         rates = {
-            "success": Rate(self.answers, self.asked),
-            "schema": Rate(self.valid, self.finish_calls),
-            "calls_fit": Rate(self.fitting, self.with_calls),
+            "success": MeasuredRate(self.answers, self.asked),
+            "schema": MeasuredRate(self.valid, self.finish_calls),
+            "calls_fit": MeasuredRate(self.fitting, self.with_calls),
             "precision": self.triggers.precision,
             "recall": self.triggers.recall,
         }
@@ -73,7 +73,9 @@ class SideTally:
         triggers = self.triggers
         return {
             "rates": {name: self.rate(name) for name in RATES},
-            "faults": {fault: Rate(count, self.asked).as_json() for fault, count in sorted(self.faults.items())},
+            "faults": {
+                fault: MeasuredRate(count, self.asked).as_json() for fault, count in sorted(self.faults.items())
+            },
             "stream_faults": dict(sorted(self.stream_faults.items())),
             "id_shapes": dict(sorted(self.id_shapes.items())),
             "worths": dict(sorted(self.worths.items())),
