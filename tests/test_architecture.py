@@ -29,6 +29,7 @@ MAY_IMPORT = {
     "fast": BASE | {"wire", "chat", "kimi", "dialects", "pipeline"},  # only the gateway and `moongate` itself import it
     "prices": BASE | {"wire", "chat", "kimi"},
     "net": BASE | {"wire", "aio", "switches"},
+    "httpx": BASE | {"wire", "chat", "kimi", "dialects", "pipeline", "KimiTransformer", "Session"},
     "sim": BASE | {"wire", "chat", "kimi", "dialects", "pipeline", "net"},
     "gateway": BASE
     | {"wire", "chat", "fast", "transformers", "dialects", "pipeline", "net", "aio", "switches", "prices"},

@@ -28,7 +28,6 @@ from moongate.gateway.routing.attempts import Attempts
 from moongate.gateway.routing.circuit_breaker import CircuitBreaker
 from moongate.gateway.routing.explain import explain
 from moongate.gateway.routing.guard_budget import GuardBudget
-from moongate.gateway.routing.learned_rules import LearnedRules
 from moongate.gateway.routing.memory import RoutingMemory
 from moongate.gateway.routing.provider_keys import KeyRing
 from moongate.gateway.routing.route import Route
@@ -42,6 +41,7 @@ from moongate.net.contract import Upstream
 from moongate.net.deadlines import Deadlines
 from moongate.net.dial import Origin
 from moongate.payload import JsonObject
+from moongate.pipeline.learned_rules import LearnedRules
 from moongate.prices.price import TokenPrices, token_prices
 from moongate.prices.price_rows import find_price
 

@@ -12,7 +12,6 @@ from moongate.gateway.record.metrics import Metrics
 from moongate.gateway.record.schema_checks import SchemaChecks
 from moongate.gateway.record.target_counters import TargetCounters
 from moongate.gateway.routing.attempt import TargetHealth
-from moongate.gateway.routing.learned_rules import LearnedRules
 from moongate.gateway.routing.quality import TargetScore
 from moongate.gateway.routing.route_reports import RouteReports
 from moongate.gateway.routing.selector import SelectedTarget
@@ -22,6 +21,7 @@ from moongate.net.contract import Upstream
 from moongate.net.dial import Origin
 from moongate.payload import JsonObject
 from moongate.pipeline.chain import Chain
+from moongate.pipeline.learned_rules import LearnedRules
 from moongate.prices.price import TokenPrices
 
 

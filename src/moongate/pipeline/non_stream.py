@@ -6,14 +6,15 @@ from collections.abc import Iterable
 
 from moongate.chat.accumulate import Accumulator
 from moongate.chat.contracts import Exchange
+from moongate.chat.event_reader import is_answer
 from moongate.chat.items import Chunk, Done, Failure, Item
 from moongate.chat.progress import Progress
 from moongate.errors import BadUpstream, GatewayError
-from moongate.payload import JsonObject
+from moongate.payload import JsonObject, dumps
 from moongate.pipeline.upstream_reader import AnswerDocument, UpstreamReader, checked_answer
 from moongate.wire.frames import DOCUMENT_LIMIT, DONE
 from moongate.wire.framing import decoder_for, framing_of
-from moongate.wire.json_values import bounded_object
+from moongate.wire.json_values import bounded_object, has_no_duplicate_keys
 
 
 def read_reply(exchange: Exchange, data: bytes, content_type: str) -> JsonObject:
@@ -31,6 +32,16 @@ def read_reply(exchange: Exchange, data: bytes, content_type: str) -> JsonObject
     except GatewayError as error:
         exchange.feed(Failure(error))
         raise
+
+
+def reply_of(exchange: Exchange, data: bytes, content_type: str) -> tuple[JsonObject, bool]:
+    """The whole answer, and whether it is unchanged, so that the provider's bytes can be sent. Raises GatewayError."""
+    if content_type.startswith("application/json"):
+        body = bounded_object(data)
+        if body is not None and not body.get("error") and is_answer(body):
+            reply = exchange.reply(body)
+            return reply, reply is body and has_no_duplicate_keys(data, dumps(body))
+    return read_reply(exchange, data, content_type), False
 
 
 def _read(exchange: Exchange, data: bytes, content_type: str) -> JsonObject:

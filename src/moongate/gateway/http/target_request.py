@@ -11,11 +11,11 @@ from moongate.chat.asked_usage import with_usage_asked
 from moongate.chat.contracts import Exchange, Note, TakesLong
 from moongate.chat.message_tools import with_tools_at_top
 from moongate.errors import GatewayError
-from moongate.gateway.routing.learned_rules import LearnedRules, RuleTrial
 from moongate.gateway.server.activity import Activity
 from moongate.gateway.target import Target
 from moongate.payload import JsonObject, dumps
 from moongate.pipeline.chain import Chain
+from moongate.pipeline.learned_rules import LearnedRules, RuleTrial
 from moongate.wire.json_values import has_no_duplicate_keys
 
 # Bytes of a body from which on it is read and transformed in a thread: the loop serves others meanwhile, and waits for

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from moongate.chat.contracts import Dialect, Exchange
-from moongate.gateway.http.provider_answer import content_type_of, end_of, reply_of
+from moongate.gateway.http.provider_answer import content_type_of, end_of
 from moongate.gateway.http.target_request import OFFLOAD_BYTES
 from moongate.gateway.server.activity import Activity
 from moongate.net.contract import Response
 from moongate.payload import JsonObject, dumps
+from moongate.pipeline.non_stream import reply_of
 
 
 class WholeReader:

@@ -1,16 +1,16 @@
 from __future__ import annotations
 
 from moongate.chat.contracts import Note
-from moongate.gateway.routing.learned_rules import (
+from moongate.kimi.transformer import KimiTransformer
+from moongate.payload import JsonObject
+from moongate.pipeline.chain import Chain
+from moongate.pipeline.learned_rules import (
     MAX_REMEMBERED,
     MAX_SHOWN,
     REMEMBERED_SECONDS,
     LearnedRules,
     RuleTrial,
 )
-from moongate.kimi.transformer import KimiTransformer
-from moongate.payload import JsonObject
-from moongate.pipeline.chain import Chain
 
 CHAIN = Chain([KimiTransformer.from_config({}, model="some-kimi", base_url="https://relay.example")])
 SAMPLING = "invalid temperature: only 1 is allowed for this model"
