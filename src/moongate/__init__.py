@@ -14,7 +14,9 @@ The library behind the gateway, usable without it:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from moongate.chat.base import BaseExchange, BaseTransformer
 from moongate.chat.contracts import Exchange, Note, Transformer
@@ -28,6 +30,8 @@ from moongate.pipeline.chain import Chain
 from moongate.pipeline.non_stream import read_reply
 from moongate.switches import FAST
 
+if TYPE_CHECKING:
+    from moongate.gateway.app import Gateway
 if TYPE_CHECKING or not FAST:
     from moongate.pipeline.session import Session
 else:
@@ -58,6 +62,17 @@ __all__ = [
     "ToolTokens",
     "Transformer",
     "Verdict",
+    "asgi",
     "normalise_schema",
     "read_reply",
 ]
+
+
+def asgi(config: Mapping[str, Any] | str | Path) -> Gateway:
+    """The gateway as an ASGI application, for use inside a program. Raises ConfigError.
+
+    `config` is a configuration or the path of its file. It needs the gateway's own dependencies.
+    """
+    from moongate.gateway.asgi import asgi_app
+
+    return asgi_app(config)

@@ -12,6 +12,7 @@ from moongate.chat.event_reader import refusal_of
 from moongate.chat.items import Failure
 from moongate.dialects.openai_chat import CHAT
 from moongate.errors import BadUpstream, GatewayError, UpstreamRefused
+from moongate.httpx.encoder import SdkEncoder
 from moongate.httpx.io import TransportIO, library_of
 from moongate.httpx.report import AnswerReport
 from moongate.httpx.targets import KimiTargets, TargetRules
@@ -189,7 +190,7 @@ class KimiCall:
     # Streamed answers.
 
     def _streamed(self, response: Any) -> Any:
-        session = Session(self._exchange, _content_type(response))
+        session = Session(self._exchange, _content_type(response), SdkEncoder())
         self._parts = self._repaired(response, session)
         return self._new_response(response, stream=self._io.stream(self._library, self._parts, self._close))
 

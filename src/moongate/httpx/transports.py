@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from moongate.httpx.call import PATH, KimiCall, OnAnswer
 from moongate.httpx.io import AsyncIO, BlockingIO, TransportIO, library_of, run_now
@@ -12,10 +12,15 @@ from moongate.httpx.targets import KimiTargets
 from moongate.payload import JsonObject
 from moongate.wire.json_values import bounded_object
 
+if TYPE_CHECKING:
+    Transport = Any  # so that it fits wherever httpx or httpx2 wants a transport of its own
+else:
+    Transport = object
+
 AGENT: Final = MappingProxyType({"preset": "agent"})
 
 
-class KimiTransport:
+class KimiTransport(Transport):  # type: ignore[misc]
     """For `httpx.Client` and `httpx2.Client`. `transport` sends; without one, a plain HTTPTransport does.
 
     `options` are Kimi's options, `on_answer` is called with an AnswerReport when an answer is over. Requests other than
@@ -46,7 +51,7 @@ class KimiTransport:
         self.close()
 
 
-class AsyncKimiTransport:
+class AsyncKimiTransport(Transport):  # type: ignore[misc]
     """The same for `httpx.AsyncClient` and `httpx2.AsyncClient`."""
 
     def __init__(

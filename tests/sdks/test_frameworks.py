@@ -1,0 +1,224 @@
+"""Agent frameworks with the transports: the three-call task through every misbehaviour, two lines of set-up each."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import openai
+import pytest
+from tests.sdks.three_calls import QUESTION, Recorder, run_all
+from tests.support.background import Background
+
+import httpx
+from moongate import sim
+from moongate.httpx import AsyncKimiTransport, KimiTransport
+from moongate.sim import SimServer
+
+
+@pytest.fixture(scope="module")
+def simulator() -> Iterator[SimServer]:
+    with Background() as background:
+        yield background.start(sim.start(play="strict"))
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_openai_over_httpx(simulator: SimServer, stream: bool) -> None:
+    http = httpx.Client(transport=KimiTransport())
+    client = openai.OpenAI(base_url=simulator.url, api_key="key", max_retries=0, http_client=http)
+    plain: Any = client.chat.completions
+
+    def run(model: str, recorder: Recorder) -> str:
+        tools = [
+            {
+                "type": "function",
+                "function": {
+                    "name": each.__name__,
+                    "parameters": {"type": "object", "properties": {key: {"type": "string"}}, "required": [key]},
+                },
+            }
+            for each, key in zip(recorder.functions, ("city", "zone", "title"), strict=True)
+        ]
+        messages: list[Any] = [{"role": "user", "content": QUESTION}]
+        while True:
+            if stream:
+                with plain.stream(model=model, messages=messages, tools=tools) as events:
+                    message = events.get_final_completion().choices[0].message
+            else:
+                message = plain.create(model=model, messages=messages, tools=tools).choices[0].message
+            messages.append(message.model_dump(exclude_none=True))
+            if not message.tool_calls:
+                return str(message.content)
+            for call in message.tool_calls:
+                result = getattr(recorder, call.function.name)(**json.loads(call.function.arguments))
+                messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
+
+    run_all(run)
+    client.close()
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_langchain(simulator: SimServer, stream: bool) -> None:
+    from langchain_core.messages import HumanMessage, ToolMessage
+    from langchain_core.tools import tool
+    from langchain_openai import ChatOpenAI
+
+    http = httpx.Client(transport=KimiTransport())
+
+    def run(model: str, recorder: Recorder) -> str:
+        tools = {each.__name__: tool(each) for each in recorder.functions}
+        chat = ChatOpenAI(model=model, base_url=simulator.url, api_key="key", http_client=http, max_retries=0)
+        bound = chat.bind_tools(list(tools.values()))
+        messages: list[Any] = [HumanMessage(QUESTION)]
+        while True:
+            if stream:
+                chunks = list(bound.stream(messages))
+                answer = chunks[0]
+                for chunk in chunks[1:]:
+                    answer += chunk
+            else:
+                answer = bound.invoke(messages)
+            messages.append(answer)
+            if not answer.tool_calls:
+                return str(answer.content)
+            for call in answer.tool_calls:
+                messages.append(ToolMessage(tools[call["name"]].invoke(call["args"]), tool_call_id=call["id"]))
+
+    run_all(run)
+    http.close()
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_pydantic_ai(simulator: SimServer, stream: bool) -> None:
+    from pydantic_ai import Agent
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+
+    http = httpx.AsyncClient(transport=AsyncKimiTransport())
+    client = openai.AsyncOpenAI(base_url=simulator.url, api_key="key", max_retries=0, http_client=http)
+    provider = OpenAIProvider(openai_client=client)
+
+    with asyncio.Runner() as runner:
+
+        def run(model: str, recorder: Recorder) -> str:
+            agent = Agent(OpenAIChatModel(model, provider=provider), tools=recorder.functions)
+            return runner.run(_streamed(agent) if stream else _whole(agent))
+
+        async def _whole(agent: Any) -> str:
+            return str((await agent.run(QUESTION)).output)
+
+        async def _streamed(agent: Any) -> str:
+            async with agent.run_stream(QUESTION) as result:
+                return str(await result.get_output())
+
+        run_all(run)
+        runner.run(client.close())
+
+
+def test_openai_agents(simulator: SimServer) -> None:
+    from agents import Agent, OpenAIChatCompletionsModel, Runner, function_tool, set_tracing_disabled
+
+    set_tracing_disabled(True)
+    http = httpx.AsyncClient(transport=AsyncKimiTransport())
+    client = openai.AsyncOpenAI(base_url=simulator.url, api_key="key", max_retries=0, http_client=http)
+
+    with asyncio.Runner() as runner:
+
+        def run(model: str, recorder: Recorder) -> str:
+            tools: list[Any] = [function_tool(each) for each in recorder.functions]
+            served = OpenAIChatCompletionsModel(model=model, openai_client=client)
+            return runner.run(_run(Agent(name="tester", model=served, tools=tools)))
+
+        async def _run(agent: Any) -> str:
+            result = Runner.run_streamed(agent, QUESTION)
+            async for _event in result.stream_events():
+                pass
+            return str(result.final_output)
+
+        run_all(run)
+        runner.run(client.close())
+
+
+def test_smolagents(simulator: SimServer) -> None:
+    from smolagents import OpenAIServerModel, tool
+    from smolagents.models import ChatMessage, MessageRole
+
+    http = httpx.Client(transport=KimiTransport())
+
+    def run(model: str, recorder: Recorder) -> str:
+        served = OpenAIServerModel(model, api_base=simulator.url, api_key="key", client_kwargs={"http_client": http})
+
+        @tool
+        def get_weather(city: str) -> str:
+            """The weather in a city.
+
+            Args:
+                city: Where.
+            """
+            return recorder.get_weather(city)
+
+        @tool
+        def get_time(zone: str) -> str:
+            """The time in a zone.
+
+            Args:
+                zone: Where.
+            """
+            return recorder.get_time(zone)
+
+        @tool
+        def read_page(title: str) -> str:
+            """A page by its title.
+
+            Args:
+                title: Which.
+            """
+            return recorder.read_page(title)
+
+        tools = {"get_weather": get_weather, "get_time": get_time, "read_page": read_page}
+        messages: list[Any] = [ChatMessage(role=MessageRole.USER, content=QUESTION)]
+        while True:
+            answer = served.generate(messages, tools_to_call_from=list(tools.values()), tool_choice="auto")
+            if not answer.tool_calls:
+                return str(answer.content)
+            messages.append(answer.raw.choices[0].message.model_dump(exclude_none=True))
+            for call in answer.tool_calls:
+                arguments = call.function.arguments
+                result = tools[call.function.name](
+                    **(json.loads(arguments) if isinstance(arguments, str) else arguments)
+                )
+                messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
+
+    run_all(run)
+    http.close()
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_litellm(simulator: SimServer, stream: bool) -> None:
+    import litellm
+
+    client = openai.OpenAI(
+        base_url=simulator.url, api_key="key", max_retries=0, http_client=httpx.Client(transport=KimiTransport())
+    )
+
+    def run(model: str, recorder: Recorder) -> str:
+        tools = [{"type": "function", "function": litellm.utils.function_to_dict(each)} for each in recorder.functions]
+        messages: list[Any] = [{"role": "user", "content": QUESTION}]
+        while True:
+            answer: Any = litellm.completion(
+                f"openai/{model}", messages, client=client, tools=tools, stream=stream, num_retries=0
+            )
+            if stream:
+                answer = litellm.stream_chunk_builder(list(answer), messages=messages)
+            message = answer.choices[0].message
+            messages.append(message.model_dump(exclude_none=True))
+            if not message.tool_calls:
+                return str(message.content)
+            for call in message.tool_calls:
+                result = getattr(recorder, call.function.name)(**json.loads(call.function.arguments))
+                messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
+
+    run_all(run)
+    client.close()
