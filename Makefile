@@ -12,7 +12,7 @@ VECTORS := $(wildcard tests/test_vectors_*.py)
 
 .DEFAULT_GOAL := help
 .PHONY: help run compiled test test-all check system-packages lint types types-and-machine-code tests tests-full \
-  tests-plain tests-plain-short tests-compiled tests-compiled-short test-core coverage docs agents faults kvv soak fuzz \
+  tests-plain tests-plain-short tests-compiled tests-compiled-short test-core test-sdks coverage docs agents faults kvv soak fuzz \
   format lock sbom clean bench bench-growth bench-peers
 
 help:  ## list the targets
@@ -117,6 +117,16 @@ $(CORE)/.made: $(REQ)/core.txt
 test-core: $(CORE)/.made  ## tests of the core in an environment that has only orjson and pytest
 	TEST_LENGTH=brief PYTHONPATH=src $(CORE)/bin/python -m pytest $(CORE_TESTS) $(VECTORS)
 
+# Agent frameworks bring many packages, and another openai: an environment of their own.
+SDKS := build/sdks
+$(SDKS)/.made: $(REQ)/sdks.txt
+	$(PYTHON) -m venv --clear $(SDKS)
+	$(SDKS)/$(INSTALL) --require-hashes -r $(REQ)/sdks.txt
+	@touch $@
+
+test-sdks: $(SDKS)/.made  ## the transports and the LiteLLM hook with real agent frameworks and LiteLLM's proxy
+	PYTHONPATH=src $(SDKS)/bin/python -m pytest -W default tests/sdks
+
 faults: $(VENV)/.dev  ## every fault of an upstream, at full size, through every front and SDK
 	TEST_LENGTH=full $(PYTEST) tests/faults
 
@@ -143,7 +153,7 @@ format:  ## format the code and mend what ruff can mend
 	$(BIN)/ruff check --fix .
 
 lock:  ## renew the hash-locked requirements (needs uv)
-	cd $(REQ) && for name in runtime build compiler dev core; do \
+	cd $(REQ) && for name in runtime build compiler dev core sdks; do \
 	  uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	    --no-annotate --only-binary :all: --upgrade $$name.in -o $$name.txt; done
 

@@ -43,6 +43,7 @@ SHORT = (
     Step("tests-compiled-short", 3, "tests of the compiled modules over them"),
     Step("tests-plain-short", 3, "session, dialect and gateway tests with MOONGATE_FAST=0"),
     Step("test-core", 3, "tests of the core with orjson and pytest alone"),
+    Step("test-sdks", 3, "transports and LiteLLM hook with real agent frameworks"),
 )
 FULL = (
     Step("tests-full", 12, "all tests at full length: fuzzing, floods, every fault at full size through every SDK"),

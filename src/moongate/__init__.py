@@ -15,6 +15,7 @@ The library behind the gateway, usable without it:
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,6 +74,5 @@ def asgi(config: Mapping[str, Any] | str | Path) -> Gateway:
 
     `config` is a configuration or the path of its file. It needs the gateway's own dependencies.
     """
-    from moongate.gateway.asgi import asgi_app
-
-    return asgi_app(config)
+    app: Gateway = import_module("moongate.gateway.asgi").asgi_app(config)  # not before: the library needs orjson alone
+    return app

@@ -123,3 +123,17 @@ def test_an_answer_with_too_many_values_is_not_parsed(kind: str) -> None:
     exchange = KimiTransformer().begin_unguarded({"messages": [{"role": "user", "content": "Hi"}]})
     with pytest.raises(BadUpstream):
         read_reply(exchange, data, kind)
+
+
+def test_an_unchanged_document_is_known_as_such() -> None:
+    data = b'{"choices": [{"index": 0, "message": {"content": "Ho"}, "finish_reason": "stop"}]}'
+    for content_type, unchanged in (("application/json", True), ("text/plain", False)):
+        exchange = KimiTransformer().begin({"messages": [{"role": "user", "content": "Hi"}]})
+        reply, is_same = reply_of(exchange, data, content_type)
+        assert (reply["choices"][0]["message"]["content"], is_same) == ("Ho", unchanged)
+
+
+def test_a_document_with_an_error_is_no_reply() -> None:
+    exchange = KimiTransformer().begin({"messages": [{"role": "user", "content": "Hi"}]})
+    with pytest.raises(GatewayError, match="no"):
+        reply_of(exchange, b'{"error": {"message": "no"}}', "application/json")

@@ -11,11 +11,20 @@ import openai
 import pytest
 from tests.sdks.three_calls import QUESTION, Recorder, run_all
 from tests.support.background import Background
+from tests.support.length import by_length
+from tests.support.loops import EXPECTED_CALLS, TOOLS
+from tests.support.misbehaviours import ANSWERED, FIRST
 
 import httpx
 from moongate import sim
 from moongate.httpx import AsyncKimiTransport, KimiTransport
-from moongate.sim import SimServer
+from moongate.sim import SimServer, model_name
+
+OFFERED: list[Any] = [{"type": "function", "function": {"name": t.name, "parameters": t.parameters}} for t in TOOLS]
+ROWS = by_length(ANSWERED[::4], ANSWERED)
+# Calls come before the text of their turn. In a stream the Agents SDK then puts that text behind the results, so that
+# the model never sees its turn end.
+TEXT_LAST = ("markers-reasoning", "markers-both", "think-around")
 
 
 @pytest.fixture(scope="module")
@@ -31,23 +40,13 @@ def test_openai_over_httpx(simulator: SimServer, stream: bool) -> None:
     plain: Any = client.chat.completions
 
     def run(model: str, recorder: Recorder) -> str:
-        tools = [
-            {
-                "type": "function",
-                "function": {
-                    "name": each.__name__,
-                    "parameters": {"type": "object", "properties": {key: {"type": "string"}}, "required": [key]},
-                },
-            }
-            for each, key in zip(recorder.functions, ("city", "zone", "title"), strict=True)
-        ]
         messages: list[Any] = [{"role": "user", "content": QUESTION}]
         while True:
             if stream:
-                with plain.stream(model=model, messages=messages, tools=tools) as events:
+                with plain.stream(model=model, messages=messages, tools=OFFERED) as events:
                     message = events.get_final_completion().choices[0].message
             else:
-                message = plain.create(model=model, messages=messages, tools=tools).choices[0].message
+                message = plain.create(model=model, messages=messages, tools=OFFERED).choices[0].message
             messages.append(message.model_dump(exclude_none=True))
             if not message.tool_calls:
                 return str(message.content)
@@ -86,7 +85,7 @@ def test_langchain(simulator: SimServer, stream: bool) -> None:
             for call in answer.tool_calls:
                 messages.append(ToolMessage(tools[call["name"]].invoke(call["args"]), tool_call_id=call["id"]))
 
-    run_all(run)
+    run_all(run, ROWS)
     http.close()
 
 
@@ -110,14 +109,18 @@ def test_pydantic_ai(simulator: SimServer, stream: bool) -> None:
             return str((await agent.run(QUESTION)).output)
 
         async def _streamed(agent: Any) -> str:
-            async with agent.run_stream(QUESTION) as result:
-                return str(await result.get_output())
+            async def read(_context: Any, events: Any) -> None:
+                async for _event in events:
+                    pass
 
-        run_all(run)
+            return str((await agent.run(QUESTION, event_stream_handler=read)).output)
+
+        run_all(run, ROWS)
         runner.run(client.close())
 
 
-def test_openai_agents(simulator: SimServer) -> None:
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_openai_agents(simulator: SimServer, stream: bool) -> None:
     from agents import Agent, OpenAIChatCompletionsModel, Runner, function_tool, set_tracing_disabled
 
     set_tracing_disabled(True)
@@ -129,69 +132,55 @@ def test_openai_agents(simulator: SimServer) -> None:
         def run(model: str, recorder: Recorder) -> str:
             tools: list[Any] = [function_tool(each) for each in recorder.functions]
             served = OpenAIChatCompletionsModel(model=model, openai_client=client)
-            return runner.run(_run(Agent(name="tester", model=served, tools=tools)))
+            agent = Agent(name="tester", model=served, tools=tools)
+            return runner.run(_streamed(agent) if stream else _whole(agent))
 
-        async def _run(agent: Any) -> str:
+        async def _whole(agent: Any) -> str:
+            return str((await Runner.run(agent, QUESTION)).final_output)
+
+        async def _streamed(agent: Any) -> str:
             result = Runner.run_streamed(agent, QUESTION)
             async for _event in result.stream_events():
                 pass
             return str(result.final_output)
 
-        run_all(run)
+        run_all(run, [row for row in ROWS if not (stream and row[1] in TEXT_LAST)])
         runner.run(client.close())
 
 
-def test_smolagents(simulator: SimServer) -> None:
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_smolagents(simulator: SimServer, stream: bool) -> None:
+    """One turn: smolagents writes calls and results into the history as text, so that no loop can be compared."""
     from smolagents import OpenAIServerModel, tool
-    from smolagents.models import ChatMessage, MessageRole
+    from smolagents.models import ChatMessage, MessageRole, agglomerate_stream_deltas
 
     http = httpx.Client(transport=KimiTransport())
 
-    def run(model: str, recorder: Recorder) -> str:
+    @tool  # type: ignore[untyped-decorator]
+    def get_weather(city: str) -> str:
+        """The weather in a city.
+
+        Args:
+            city: Where.
+        """
+        return city
+
+    def ask(model: str) -> tuple[str, Any]:
         served = OpenAIServerModel(model, api_base=simulator.url, api_key="key", client_kwargs={"http_client": http})
-
-        @tool
-        def get_weather(city: str) -> str:
-            """The weather in a city.
-
-            Args:
-                city: Where.
-            """
-            return recorder.get_weather(city)
-
-        @tool
-        def get_time(zone: str) -> str:
-            """The time in a zone.
-
-            Args:
-                zone: Where.
-            """
-            return recorder.get_time(zone)
-
-        @tool
-        def read_page(title: str) -> str:
-            """A page by its title.
-
-            Args:
-                title: Which.
-            """
-            return recorder.read_page(title)
-
-        tools = {"get_weather": get_weather, "get_time": get_time, "read_page": read_page}
         messages: list[Any] = [ChatMessage(role=MessageRole.USER, content=QUESTION)]
-        while True:
-            answer = served.generate(messages, tools_to_call_from=list(tools.values()), tool_choice="auto")
-            if not answer.tool_calls:
-                return str(answer.content)
-            messages.append(answer.raw.choices[0].message.model_dump(exclude_none=True))
-            for call in answer.tool_calls:
-                arguments = call.function.arguments
-                result = tools[call.function.name](
-                    **(json.loads(arguments) if isinstance(arguments, str) else arguments)
-                )
-                messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
+        asked: dict[str, Any] = {"tools_to_call_from": [get_weather], "tool_choice": "auto"}
+        if stream:
+            answer = agglomerate_stream_deltas(list(served.generate_stream(messages, **asked)))
+        else:
+            answer = served.generate(messages, **asked)
+        (call,) = answer.tool_calls or []
+        arguments = call.function.arguments
+        return call.function.name, json.loads(arguments) if isinstance(arguments, str) else arguments
 
-    run_all(run)
+    # It fails where an answer tells no usage: as in this row, whose stream nobody has asked for.
+    rows = [row for row in ROWS if row[1] != "stream"]
+    answers = {(family, row): ask(model_name(FIRST[family], row)) for family, row in rows}
+    assert {each: call for each, call in answers.items() if call != EXPECTED_CALLS[0]} == {}
     http.close()
 
 
@@ -204,11 +193,10 @@ def test_litellm(simulator: SimServer, stream: bool) -> None:
     )
 
     def run(model: str, recorder: Recorder) -> str:
-        tools = [{"type": "function", "function": litellm.utils.function_to_dict(each)} for each in recorder.functions]
         messages: list[Any] = [{"role": "user", "content": QUESTION}]
         while True:
             answer: Any = litellm.completion(
-                f"openai/{model}", messages, client=client, tools=tools, stream=stream, num_retries=0
+                f"openai/{model}", messages, client=client, tools=OFFERED, stream=stream, num_retries=0
             )
             if stream:
                 answer = litellm.stream_chunk_builder(list(answer), messages=messages)
@@ -220,5 +208,5 @@ def test_litellm(simulator: SimServer, stream: bool) -> None:
                 result = getattr(recorder, call.function.name)(**json.loads(call.function.arguments))
                 messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
 
-    run_all(run)
+    run_all(run, ROWS)
     client.close()

@@ -68,4 +68,4 @@ def run_all(run: Callable[[str, Recorder], str], rows: list[tuple[str, str]] = A
             recorder.check(run(model_name(FIRST[family], row), recorder))
         except Exception as error:  # whatever a framework raises is a finding
             failed[f"{family} {row}"] = f"{type(error).__name__}: {error}"[:300]
-    assert failed == {}
+    assert not failed, failed
