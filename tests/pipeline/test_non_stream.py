@@ -129,11 +129,11 @@ def test_an_unchanged_document_is_known_as_such() -> None:
     data = b'{"choices": [{"index": 0, "message": {"content": "Ho"}, "finish_reason": "stop"}]}'
     for content_type, unchanged in (("application/json", True), ("text/plain", False)):
         exchange = KimiTransformer().begin({"messages": [{"role": "user", "content": "Hi"}]})
-        reply, is_same = reply_of(exchange, data, content_type)
+        reply, is_same = module.reply_of(exchange, data, content_type)
         assert (reply["choices"][0]["message"]["content"], is_same) == ("Ho", unchanged)
 
 
 def test_a_document_with_an_error_is_no_reply() -> None:
     exchange = KimiTransformer().begin({"messages": [{"role": "user", "content": "Hi"}]})
     with pytest.raises(GatewayError, match="no"):
-        reply_of(exchange, b'{"error": {"message": "no"}}', "application/json")
+        module.reply_of(exchange, b'{"error": {"message": "no"}}', "application/json")
