@@ -30,6 +30,7 @@ MAY_IMPORT = {
     "prices": BASE | {"wire", "chat", "kimi"},
     "net": BASE | {"wire", "aio", "switches"},
     "httpx": BASE | {"wire", "chat", "kimi", "dialects", "pipeline", "KimiTransformer", "Session"},
+    "litellm": {"chat", "KimiTransformer"},
     "sim": BASE | {"wire", "chat", "kimi", "dialects", "pipeline", "net"},
     "gateway": BASE
     | {"wire", "chat", "fast", "transformers", "dialects", "pipeline", "net", "aio", "switches", "prices"},

@@ -41,7 +41,7 @@ def test_anthropic_finishes_the_three_calls(simulator: SimServer, row: str) -> N
 
 
 async def _messages_loop(app: Any, model: str) -> None:
-    http = httpx2.AsyncClient(transport=httpx2.ASGITransport(app))
+    http = httpx2.AsyncClient(transport=httpx2.ASGITransport(app), timeout=60)
     tools: list[Any] = [{"name": t.name, "input_schema": t.parameters} for t in TOOLS]
     messages: list[Any] = [QUESTION]
     seen: list[tuple[str, Any]] = []
@@ -65,7 +65,7 @@ def test_openai_responses_finish_the_three_calls(simulator: SimServer, row: str)
 
 
 async def _responses_loop(app: Any, model: str) -> None:
-    http = httpx2.AsyncClient(transport=httpx2.ASGITransport(app))
+    http = httpx2.AsyncClient(transport=httpx2.ASGITransport(app), timeout=60)
     tools: list[Any] = [
         {"type": "function", "name": t.name, "parameters": t.parameters, "strict": False} for t in TOOLS
     ]

@@ -31,12 +31,12 @@ def simulator() -> Iterator[SimServer]:
 
 
 def client_of(simulator: SimServer, **more: Any) -> openai.OpenAI:
-    http = httpx2.Client(transport=KimiTransport(**more))
+    http = httpx2.Client(transport=KimiTransport(**more), timeout=60)
     return openai.OpenAI(base_url=simulator.url, api_key="key", max_retries=0, http_client=http)
 
 
 def async_client_of(simulator: SimServer, **more: Any) -> openai.AsyncOpenAI:
-    http = httpx2.AsyncClient(transport=AsyncKimiTransport(**more))
+    http = httpx2.AsyncClient(transport=AsyncKimiTransport(**more), timeout=60)
     return openai.AsyncOpenAI(base_url=simulator.url, api_key="key", max_retries=0, http_client=http)
 
 
@@ -131,7 +131,7 @@ def test_notes_and_verdict_are_in_the_response_and_told_to_the_callback(simulato
         "tools": OFFERED,
         "stream": stream,
     }
-    with httpx2.Client(transport=KimiTransport(on_answer=told.append)) as client:
+    with httpx2.Client(transport=KimiTransport(on_answer=told.append), timeout=60) as client:
         with client.stream("POST", f"{simulator.url}/chat/completions", json=body) as response:
             report = response.extensions["moongate"]
             assert (report.verdict.worth, told) == (("aborted", []) if stream else ("repaired", [report]))
@@ -211,7 +211,7 @@ def test_a_stream_that_breaks_never_ends_like_a_complete_answer(simulator: SimSe
 def test_a_stream_that_is_left_closes_its_connection(simulator: SimServer) -> None:
     told: list[AnswerReport] = []
     inner = httpx2.HTTPTransport()
-    http = httpx2.Client(transport=KimiTransport(inner, on_answer=told.append))
+    http = httpx2.Client(transport=KimiTransport(inner, on_answer=told.append), timeout=60)
     client = openai.OpenAI(base_url=simulator.url, api_key="key", max_retries=0, http_client=http)
     stream = client.chat.completions.create(
         model=model_name("k2.5", "stalled"), messages=[{"role": "user", "content": "Hi"}], stream=True
@@ -226,7 +226,7 @@ def test_a_stream_that_is_left_closes_its_connection(simulator: SimServer) -> No
 def test_a_task_that_is_cancelled_closes_its_connection(simulator: SimServer) -> None:
     async def run() -> None:
         inner, begun = httpx2.AsyncHTTPTransport(), asyncio.Event()
-        http = httpx2.AsyncClient(transport=AsyncKimiTransport(inner))
+        http = httpx2.AsyncClient(transport=AsyncKimiTransport(inner), timeout=60)
         client = openai.AsyncOpenAI(base_url=simulator.url, api_key="key", max_retries=0, http_client=http)
 
         async def read() -> None:

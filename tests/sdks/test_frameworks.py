@@ -35,7 +35,7 @@ def simulator() -> Iterator[SimServer]:
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 def test_openai_over_httpx(simulator: SimServer, stream: bool) -> None:
-    http = httpx.Client(transport=KimiTransport())
+    http = httpx.Client(transport=KimiTransport(), timeout=60)
     client = openai.OpenAI(base_url=simulator.url, api_key="key", max_retries=0, http_client=http)
     plain: Any = client.chat.completions
 
@@ -64,7 +64,7 @@ def test_langchain(simulator: SimServer, stream: bool) -> None:
     from langchain_core.tools import tool
     from langchain_openai import ChatOpenAI
 
-    http = httpx.Client(transport=KimiTransport())
+    http = httpx.Client(transport=KimiTransport(), timeout=60)
 
     def run(model: str, recorder: Recorder) -> str:
         tools = {each.__name__: tool(each) for each in recorder.functions}
@@ -95,7 +95,7 @@ def test_pydantic_ai(simulator: SimServer, stream: bool) -> None:
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.providers.openai import OpenAIProvider
 
-    http = httpx.AsyncClient(transport=AsyncKimiTransport())
+    http = httpx.AsyncClient(transport=AsyncKimiTransport(), timeout=60)
     client = openai.AsyncOpenAI(base_url=simulator.url, api_key="key", max_retries=0, http_client=http)
     provider = OpenAIProvider(openai_client=client)
 
@@ -124,7 +124,7 @@ def test_openai_agents(simulator: SimServer, stream: bool) -> None:
     from agents import Agent, OpenAIChatCompletionsModel, Runner, function_tool, set_tracing_disabled
 
     set_tracing_disabled(True)
-    http = httpx.AsyncClient(transport=AsyncKimiTransport())
+    http = httpx.AsyncClient(transport=AsyncKimiTransport(), timeout=60)
     client = openai.AsyncOpenAI(base_url=simulator.url, api_key="key", max_retries=0, http_client=http)
 
     with asyncio.Runner() as runner:
@@ -154,7 +154,7 @@ def test_smolagents(simulator: SimServer, stream: bool) -> None:
     from smolagents import OpenAIServerModel, tool
     from smolagents.models import ChatMessage, MessageRole, agglomerate_stream_deltas
 
-    http = httpx.Client(transport=KimiTransport())
+    http = httpx.Client(transport=KimiTransport(), timeout=60)
 
     @tool  # type: ignore[untyped-decorator]
     def get_weather(city: str) -> str:
@@ -189,7 +189,10 @@ def test_litellm(simulator: SimServer, stream: bool) -> None:
     import litellm
 
     client = openai.OpenAI(
-        base_url=simulator.url, api_key="key", max_retries=0, http_client=httpx.Client(transport=KimiTransport())
+        base_url=simulator.url,
+        api_key="key",
+        max_retries=0,
+        http_client=httpx.Client(transport=KimiTransport(), timeout=60),
     )
 
     def run(model: str, recorder: Recorder) -> str:

@@ -19,6 +19,7 @@ from typing import Any
 import openai
 import pytest
 from tests.support.background import Background
+from tests.support.length import FULL
 from tests.support.loops import EXPECTED_CALLS, TOOLS
 
 from moongate import sim
@@ -127,5 +128,9 @@ def test_three_added_lines_mend_what_the_proxy_hands_on(simulator: SimServer, tm
     ways = [(row, stream) for row in MENDED for stream in (False, True)]
     with proxy(simulator, tmp_path / "hooked", ADDED) as root:
         assert [way for way in ways if not finishes(root, way[0], stream=way[1])] == []
+
+
+@pytest.mark.skipif(not FULL, reason="at full length: the proxy alone, for comparison")
+def test_without_them_clients_fail(simulator: SimServer, tmp_path: Path) -> None:
     with proxy(simulator, tmp_path / "plain", "") as root:
         assert [row for row in BROKEN if finishes(root, row, stream=True)] == []
