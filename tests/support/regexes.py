@@ -157,6 +157,10 @@ def _tolerant(text: str) -> None:
 
 
 FOREIGN: dict[str, Run] = {
+    "gateway/inspect/capture_store:_SAFE": _of("gateway.inspect.capture_store", "_SAFE", "sub"),
+    "gateway/ui/markup:_MISLEADING": _of("gateway.ui.markup", "_MISLEADING", "sub"),
+    "gateway/ui/exchange_view:_EVENT_END": _of("gateway.ui.exchange_view", "_EVENT_END", "split"),
+    "gateway/ui/exchange_view:_PATH_PART": _of("gateway.ui.exchange_view", "_PATH_PART", "findall"),
     "dialects/nesting:_MARKS": _of("dialects.nesting", "_MARKS", "finditer"),
     "dialects/chat_answer:_UNSAFE": _of("dialects.chat_answer", "_UNSAFE", "sub"),
     "dialects/overflow:_WORDS": _of("dialects.overflow", "_WORDS", "search"),
@@ -240,6 +244,7 @@ FOREIGN: dict[str, Run] = {
 }
 
 OPERATOR = {
+    "gateway/ui/vendor_figures:_LABEL",
     "gateway/config/endpoint:_VERSION",
     "gateway/config/endpoint:resolve_endpoint",
     "gateway/config/excerpt:_TOKEN",

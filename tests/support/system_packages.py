@@ -81,6 +81,7 @@ PACKAGES = (
     SystemPackage("npm", "coding agents as clients", on_path("node", "npm"), ("nodejs", "npm")),
     SystemPackage("systemd", "check of the systemd unit", on_path("systemd-analyze"), ("systemd",)),
     SystemPackage("postgresql", "the store on PostgreSQL", lambda: postgresql_binaries() is not None, ("postgresql",)),
+    SystemPackage("chromium", "the pages in a browser", on_path("chromium"), ("chromium",)),
     SystemPackage("slowhttptest", "slow clients in make soak", on_path("slowhttptest"), ("slowhttptest",)),
 )
 BY_NAME = {package.name: package for package in PACKAGES}

@@ -7,6 +7,7 @@ gateway serves without it: a configuration from before there was one must still 
 from __future__ import annotations
 
 import errno
+import secrets
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,6 +29,8 @@ class AdminListener:
     listener: SharedListener | None = None
     about: str = ""
     problem: str = ""
+    link: str = ""  # the token of a link that logs in to the pages once; "": none is shown
+    pages: str = ""  # that link
 
     def close(self) -> None:
         if self.listener is not None:
@@ -50,7 +53,7 @@ def with_admin_key(config: Config, home: Path) -> Config:
 
 
 def open_admin_listener(
-    config: Config, home: Path, shared_folder: Path | None, *, show_key: bool = False
+    config: Config, home: Path, shared_folder: Path | None, *, show_key: bool = False, show_link: bool = False
 ) -> AdminListener:
     """Without a listener if it is off. Raises ConfigError if the configuration names an address that cannot be used."""
     settings = config.settings
@@ -71,7 +74,9 @@ def open_admin_listener(
     host = f"[{admin.host}]" if ":" in admin.host else admin.host
     where = f"http://{host}:{sock.getsockname()[1]}"
     key = admin.key if show_key else _where_key(config, home)
-    return AdminListener(SharedListener(sock, lock), f"{where} (key: {key})")
+    link = secrets.token_urlsafe(32) if show_link and admin.ui else ""
+    pages = f"{where}/ui/login?token={link}" if link else ""
+    return AdminListener(SharedListener(sock, lock), f"{where} (key: {key})", link=link, pages=pages)
 
 
 def _unusable(host: str, port: int, error: OSError) -> str:

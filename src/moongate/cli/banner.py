@@ -28,6 +28,7 @@ class Banner:
     show_key: bool = False
     admin: str = ""  # the address of the admin listener, and where its key is
     problem: str = ""  # why there is none; printed once the gateway listens, so that an error of its own comes alone
+    pages: str = ""  # a link that logs in to its pages once
 
     def print(self, config: Config, port: int) -> None:
         """To standard error: standard output is for the lines of the log."""
@@ -47,6 +48,8 @@ class Banner:
         yield f"client key: {where}"
         if self.admin:
             yield f"admin: {self.admin}"
+        if self.pages:
+            yield f"inspector (this link works once): {paint(self.pages, 'cyan')}"
         if self.is_demo:
             yield f"provider: the built-in simulator (no {DEFAULT} here; '{command()} init' writes one)"
         flags = f" --config {shlex.quote(str(config.file))}" if config.file not in (None, DEFAULT) else ""

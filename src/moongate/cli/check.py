@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 
 from moongate.chat.contracts import Transformer
 from moongate.cli.config_path import add_config_option, load_config
@@ -17,6 +18,7 @@ from moongate.gateway.http.redaction import Redactor
 from moongate.gateway.routing.route import Route
 from moongate.gateway.routing.routes import Routes
 
+Paint = Callable[[str, str], str]  # a text in a style
 EPILOG = """\
 example:
   moongate check --config config.json
@@ -45,7 +47,15 @@ def run(options: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def _lines(config: Config, routes: Routes, paint: Colours, *, everything: bool) -> list[str]:
+def description(config: Config) -> str:
+    """What the command prints of a configuration, without colours; warnings included."""
+    redact = Redactor(config.secrets).redact
+    lines = _lines(config, Routes(config), lambda text, _: text, everything=False)
+    warnings = [f"warning: {line}" for line in config_warnings(config)]
+    return "\n".join(map(redact, [*lines, *(["", *warnings] if warnings else [])]))
+
+
+def _lines(config: Config, routes: Routes, paint: Paint, *, everything: bool) -> list[str]:
     settings = config.settings
     keys = "none needed" if config.client_keys is None else str(len(config.client_keys) or "made at first start")
     lines = [f"listens on http://{settings.host}:{settings.port}, client keys: {keys}"]
@@ -68,7 +78,7 @@ def _lines(config: Config, routes: Routes, paint: Colours, *, everything: bool) 
     return lines
 
 
-def _model(route: Route, routes: Routes, paint: Colours) -> list[str]:
+def _model(route: Route, routes: Routes, paint: Paint) -> list[str]:
     listed = [name for name, other in routes.listed() if other is route]
     lines = [f"  {paint(route.model, 'cyan')}  names: {', '.join(dict.fromkeys([*listed, route.name]))}"]
     if route.fallback:

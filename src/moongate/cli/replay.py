@@ -21,13 +21,17 @@ from moongate.payload import JsonObject, object_of
 from moongate.pipeline.chain import Chain
 from moongate.pipeline.upstream_reader import AnswerDocument, UpstreamReader
 
+CASE_KEY = "moongate_case"
+DEFAULT_MODEL = "kimi-k2"
 DEFAULT_REQUEST: JsonObject = {"messages": [{"role": "user", "content": "(replayed)"}]}
 USE = """'[["Kimi", {"preset": "agent"}]]'"""
 EPILOG = f"""\
 examples:
   moongate replay answer.sse --use {USE}
   moongate replay answer.sse --config config.json --model kimi-k2.6 --request request.json
+  moongate replay req_5f0c.case.json
 
+FILE may also be a test case that the page of a request at /ui has copied: it holds answer, request, model and chain.
 An event without a line 'out' is passed on unchanged.
 exit codes: 0 the answer is complete, 1 it is incomplete or an error, 2 the command line is wrong"""
 
@@ -40,9 +44,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "-c", "--config", type=Path, metavar="FILE", help="take the chain that this configuration has for the model"
     )
     parser.add_argument(
-        "--model", default="kimi-k2", metavar="MODEL", help="the model that answered (default: %(default)s)"
+        "--model", metavar="MODEL", help=f"the model that answered (default: {DEFAULT_MODEL}, or the test case's)"
     )
-    parser.add_argument("--use", metavar="JSON", help='the chain, as in a configuration (default: "Kimi")')
+    parser.add_argument(
+        "--use", metavar="JSON", help='the chain, as in a configuration (default: "Kimi", or the test case\'s)'
+    )
     parser.add_argument(
         "--request", type=Path, metavar="FILE", help="the request that was answered (its tools and history matter)"
     )
@@ -57,14 +63,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     data = sys.stdin.buffer.read() if str(options.file) == "-" else _read(options.file)
-    request = DEFAULT_REQUEST if options.request is None else object_of(_read(options.request))
-    if request is None:
-        raise ConfigError("is not a JSON object", path=str(options.request))
+    case = _test_case(data)
+    request = case.get("request", DEFAULT_REQUEST) if options.request is None else object_of(_read(options.request))
+    if not isinstance(request, dict):
+        raise ConfigError("is not a JSON object", path=str(options.request or f"{options.file}: request"))
+    if case:
+        data = str(case.get("answer", "")).encode("utf-8", "surrogatepass")
+    content_type = options.content_type or str(case.get("content_type", ""))
+    options.model = options.model or str(case.get("model", DEFAULT_MODEL))
     report = Report(wide=options.wide)
     try:
-        exchange = _chain(options, console).begin({**request, "model": options.model})
+        exchange = _chain(options, console, case).begin({**request, "model": options.model})
         report.notes(exchange.notes, "request")
-        complete = replayed(exchange, data, options.content_type, report)
+        complete = replayed(exchange, data, content_type, report)
     except ConfigError:
         raise
     except GatewayError as error:
@@ -101,7 +112,13 @@ def replayed(exchange: Exchange, data: bytes, content_type: str, report: Report)
     return ended
 
 
-def _chain(options: argparse.Namespace, console: Console) -> Chain:
+def _test_case(data: bytes) -> JsonObject:
+    """What a test case holds; empty if the file is an answer."""
+    found = object_of(data) if data.lstrip()[:1] == b"{" and CASE_KEY.encode() in data[:200] else None
+    return found if found is not None and found.get(CASE_KEY) == 1 else {}
+
+
+def _chain(options: argparse.Namespace, console: Console, case: JsonObject) -> Chain:
     if options.use is None and options.config is not None:
         config = load_config(options.config, console.environ)
         routes = Routes(config)
@@ -109,9 +126,9 @@ def _chain(options: argparse.Namespace, console: Console) -> Chain:
         source = next(each for each in config.sources if each.name == route.provider)
         return config.transformers.chain(source.chains[route.model], route.model, source.settings.api_base_url)
     transformers = Transformers.load((), Path.cwd())
-    use = _use(options.use) if options.use is not None else "Kimi"
+    use = _use(options.use) if options.use is not None else case.get("use", "Kimi")
     place = ConfigPlace(ConfigDocument("--use", use, {}), "use")
-    return transformers.chain(read_use(use, place, transformers), options.model, "")
+    return transformers.chain(read_use(use, place, transformers), options.model, str(case.get("base_url", "")))
 
 
 def _use(text: str) -> object:

@@ -8,12 +8,14 @@ import shutil
 import signal
 import sys
 import tempfile
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from moongate.cli.admin_listener import AdminListener, open_admin_listener, with_admin_key
 from moongate.cli.banner import Banner
+from moongate.cli.check import description
 from moongate.cli.config_path import DEFAULT, VARIABLE, add_config_option, find_config
 from moongate.cli.console import Console
 from moongate.cli.running_gateways import GatewayRecord, RunningFile, client_url
@@ -65,11 +67,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     demo = _demo() if path is None else None
 
     def read() -> Config:
-        config = (
-            demo.config()
-            if demo is not None
-            else read_config(path or DEFAULT, console.environ, ReadOptions(validate=Routes))
-        )
+        config = demo.config() if demo is not None else _read(path or DEFAULT, console.environ)
         return with_admin_key(overridden(config, options, manager), home)
 
     show_admin_key = sys.stderr.isatty() and not (home / ADMIN_FILE).exists()  # it is about to be made
@@ -85,10 +83,14 @@ def run(options: argparse.Namespace, console: Console) -> int:
         if folder is None and config.settings.workers > 1:
             options.workers = 1  # for reloads, too
             config = read()
-        factory = GatewayFactory(read, lambda each: client_keys(each, home), config, folder, home)
+        show_link = sys.stderr.isatty() or demo is not None  # but not in the log of a service
+        admin = open_admin_listener(config, home, folder, show_key=show_admin_key, show_link=show_link)
+        factory = GatewayFactory(
+            *(read, lambda each: client_keys(each, home), config, folder, home), describe=description, link=admin.link
+        )
         show_url = options.host is not None or options.port is not None or config.settings.port == 0
-        admin = open_admin_listener(config, home, folder, show_key=show_admin_key)
-        banner = Banner(home, demo is not None, show_url, admin=admin.about, problem=admin.problem)
+        texts = (admin.about, admin.problem, admin.pages)
+        banner = Banner(home, demo is not None, show_url, False, *texts)
         return _serve(factory, config, banner, manager, admin)
     finally:
         admin.close()
@@ -116,6 +118,10 @@ def shared_folder(memory: str = MEMORY, temporary: str | None = None) -> Path | 
             problem = f"{place}: {error.strerror}"
     warn(f"one worker serves instead of several, which need a folder in memory to share counters in ({problem})")
     return None
+
+
+def _read(path: Path, environ: Mapping[str, str]) -> Config:
+    return read_config(path, environ, ReadOptions(validate=Routes))
 
 
 def _demo() -> BuiltInProvider:

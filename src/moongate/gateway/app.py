@@ -19,6 +19,7 @@ from moongate.gateway.http.address_limits import ForwardedRequests
 from moongate.gateway.http.body_reader import IncomingBodies
 from moongate.gateway.http.pages import PROBES
 from moongate.gateway.http.request_handler import RequestHandler
+from moongate.gateway.inspect.inspector import Inspector
 from moongate.gateway.record.access_log import FLUSH_SECONDS, AccessLog
 from moongate.gateway.record.metrics import Metrics
 from moongate.gateway.record.recording import record
@@ -42,6 +43,7 @@ class Gateway:
         self.log = log
         self.ticker = Ticker()
         self.draining = False
+        self.inspector: Inspector | None = None  # captures requests
         self.active_requests: set[RequestHandler] = set()
         self.forwarded_requests = ForwardedRequests()
         self.incoming = IncomingBodies()
@@ -91,6 +93,10 @@ class Gateway:
         if handler.forwarded_for is not None:
             self.forwarded_requests.leave(handler.forwarded_for)
         entry = record(handler)
+        if handler.capture is not None and self.inspector is not None:
+            notes = () if handler.completion is None else handler.completion.notes
+            handler.capture.finish(handler.request_body, notes)
+            self.inspector.finish(handler.capture, entry, handler.state.redactor)
         if handler.is_completion or handler.path not in PROBES or self.state.log_probes:
             self.log.add(entry)
         if self._flush_timer is None:
@@ -130,6 +136,8 @@ class Gateway:
             self._flush_timer.cancel()
         self.state.close()
         self.log.close()
+        if self.inspector is not None:
+            self.inspector.close()
 
     def _flush(self) -> None:
         self._flush_timer = None

@@ -15,6 +15,7 @@ from moongate.gateway.config.admin_settings import Admin
 from moongate.gateway.config.load import Config, file_stamp
 from moongate.gateway.config.settings import ClientKey
 from moongate.gateway.http.host_policy import HostPolicy
+from moongate.gateway.inspect.worker_inspection import WorkerInspection
 from moongate.gateway.limits.limiter import Limiter
 from moongate.gateway.record.access_log import AccessLog, standard_output, style_for
 from moongate.gateway.record.messages import WorkerMessages, print_message
@@ -29,6 +30,7 @@ from moongate.gateway.state import GatewayState
 from moongate.gateway.store.connect import open_database
 from moongate.gateway.store.errors import StoreError
 from moongate.gateway.store.worker_store import WorkerStore, store_place
+from moongate.gateway.ui.request import UiSources
 
 WATCH_SECONDS: Final = 1.0
 LEASE_SECONDS: Final = 10.0  # between looks for reservations whose lease is over
@@ -44,6 +46,8 @@ class GatewayFactory:
     first: Config
     shared_folder: Path | None = field(default=None)  # of several workers, for counters and limits
     home: Path | None = field(default=None)  # of the store; None: there is none
+    describe: Callable[[Config], str] = field(default=lambda _: "")  # what `moongate check` says of it, for the pages
+    link: str = field(default="", repr=False)  # the token of a link that logs in to the pages once
 
 
 class Service:
@@ -54,10 +58,12 @@ class Service:
         descriptor = standard_output()
         metrics = Metrics(SharedCounters(factory.shared_folder, worker))
         self._messages = messages = WorkerMessages(factory.shared_folder, worker)
+        self._inspection = WorkerInspection.of(config.settings, factory.shared_folder, worker, metrics)
         log = AccessLog(
             descriptor,
             style=style_for(config.settings.log.format, descriptor),
             dropped=metrics.count_dropped_lines,
+            keep=None if self._inspection is None else self._inspection.ring.write,
             warn=messages.print,
         )
         self._stall_slot = metrics.counter("moongate_loop_stall_seconds", worker=str(worker))
@@ -67,6 +73,7 @@ class Service:
         memory = RoutingMemory(factory.shared_folder)
         state = GatewayState(config, factory.keys(config), metrics, None, self._limiter, self._store, memory)
         self.gateway = Gateway(state, metrics, log)
+        self.gateway.inspector = None if self._inspection is None else self._inspection.inspector
         self._factory = factory
         self._admin = self._admin_app()
         self._file_stamp = config.file_stamp  # not of the file now: it may have changed since it was read
@@ -78,6 +85,8 @@ class Service:
             if self.gateway.state.config.settings.watch:
                 self._watch()
             self._expire_reservations()
+            if self._inspection is not None:
+                self._inspection.heartbeat.start()
         return self.gateway.answer(scope, receive, send)
 
     def handle(
@@ -140,6 +149,8 @@ class Service:
                 timer.cancel()
         if self._admin is not None:
             self._admin.close()
+        if self._inspection is not None:
+            self._inspection.heartbeat.stop()
         self.gateway.close()
         if self._store is not None:
             self._store.close()
@@ -159,8 +170,18 @@ class Service:
         gateway = self.gateway
         store_url = None if place is None else place[0]
         return AdminApp(
-            settings, gateway.metrics, gateway.log, store_url, explain=lambda name: gateway.state.explain(name)
+            *(settings, gateway.metrics, gateway.log, store_url),
+            explain=lambda name: gateway.state.explain(name),
+            ui=self._ui_sources(),
         )
+
+    def _ui_sources(self) -> UiSources | None:
+        """None: the pages are off."""
+        gateway, factory, found = self.gateway, self._factory, self._inspection
+        if found is None:
+            return None
+        source = (found.recent, found.inspector, lambda: gateway.state, gateway.metrics)
+        return UiSources(*source, factory.describe, factory.shared_folder, factory.link)
 
     def _watch(self) -> None:
         """Poll the file: cheap, and works on every file system."""

@@ -82,6 +82,7 @@ class GatewayState:
         self.redactor = Redactor(config.secrets | {key.key for key in keys or ()})
         self.limits, self.timeouts = settings.limits, settings.timeouts
         self.log_bodies, self.log_probes = settings.log.bodies, settings.log.probes
+        self.inspect_all = settings.inspect.all
         self.attempts = Attempts(settings.retries, lambda: metrics.values[metrics.in_flight])
         self.guard_budget = GuardBudget(settings.retries.guard_budget, lambda: metrics.values[metrics.in_flight])
         timeouts = settings.timeouts

@@ -12,6 +12,7 @@ from typing import Final
 
 from moongate.gateway.config.address_range import AddressRange, Network
 from moongate.gateway.config.admin_settings import Admin, AdminOff
+from moongate.gateway.config.inspect_settings import Inspect
 from moongate.gateway.config.limit_settings import Limits, Log, Retries, Timeouts
 from moongate.gateway.config.places import ConfigPlace
 from moongate.gateway.config.route_settings import ConfiguredRoute, RouteTarget
@@ -40,6 +41,7 @@ class ClientKey:
     name: str = setting(NAME, "", "how the log calls it")
     rate: int = setting(Number(0, 1_000_000, integer=True), 0, "requests per minute; 0: no limit")
     concurrency: int = setting(Number(0, 1_000_000, integer=True), 0, "requests at the same time; 0: no limit")
+    inspect: bool = setting(Flag(), False, "capture its requests and answers, for the pages at `/ui`")
     at: ConfigPlace | None = field(default=None, compare=False, repr=False)
 
 
@@ -173,6 +175,11 @@ class Settings:
     admin: Admin | None = setting(
         Either(AdminOff(), Table(Admin)), Admin(), "the listener for operators: keys, teams, usage, metrics"
     )
+    inspect: Inspect = setting(
+        Either(ShortForm(Inspect, "all", Flag()), Table(Inspect)),
+        Inspect(),
+        "which requests and answers are captured, bodies included, for the pages at `/ui`",
+    )
     metrics: str = setting(
         OneOf(("admin", "clients")), "admin", "who reads `/metrics`: `clients` have it on their own listener as well"
     )
@@ -182,5 +189,5 @@ class Settings:
 
 TABLES: Final = (
     Settings, Provider, Model, ProviderKey, ClientKey, CustomTransformer, Timeouts, Limits, Retries, Log,
-    Store, Admin, ConfiguredRoute, RouteTarget,
+    Store, Admin, Inspect, ConfiguredRoute, RouteTarget,
 )  # fmt: skip

@@ -24,6 +24,8 @@ from moongate.gateway.http.target_request import GUARD_HEADER, OFFLOAD_BYTES, Ta
 from moongate.gateway.http.upstream_errors import AnswerableRefusal, client_retries, may_be_billed
 from moongate.gateway.http.verdict_recorder import JudgedAnswer, VerdictRecorder
 from moongate.gateway.http.whole_reader import WholeReader
+from moongate.gateway.inspect.capture import Capture
+from moongate.gateway.inspect.capturing import CapturingUpstream
 from moongate.gateway.limits.limiter import Admission
 from moongate.gateway.routing.attempt import Attempt
 from moongate.gateway.routing.selector import SelectedTarget
@@ -44,7 +46,7 @@ class Completion:
         *("_request", "_request_id", "_route_targets", "_state", "_ticker", "_warnings", "_writer", "attempts"),
         *("billable", "dialect", "failure", "first_byte_at", "judged", "named_error", "notes", "replaced"),
         *("requested_model", "response_started", "selected", "started_at", "streamed", "target", "usage"),
-        "usage_entry",
+        *("capture", "usage_entry"),
     )
 
     def __init__(
@@ -58,12 +60,10 @@ class Completion:
         client: Client,
         admission: Admission,
     ) -> None:
-        self._state = state
-        self._writer = writer
+        self._state, self._writer = state, writer
         self._headers = headers
         self._request_id = request_id
-        self._ticker = ticker
-        self._activity = ticker.activity
+        self._ticker, self._activity = ticker, ticker.activity
         self._client = client
         self._admission = admission
         self._warnings: HeaderList = []  # headers of the answer
@@ -85,6 +85,7 @@ class Completion:
         self.usage: JsonObject | None = None
         self.notes: Sequence[Note] = ()
         self.replaced: Sequence[ReplacedAnswer] = ()  # by further tries of the guard
+        self.capture: Capture | None = None  # if the request is captured
 
     def run(self, body: bytes) -> Coroutine[Any, Any, None]:
         """Answer. Not async: a small body is parsed and routed before the await, so this may raise at once."""
@@ -103,10 +104,9 @@ class Completion:
         self._client_request = read_object(self._body, limits.json_depth, limits.json_values)
         self._chat = self.dialect.decode(self._client_request)
         self._left_out = self.dialect.left_out(self._client_request)
-        needs_usage = self._state.store is not None
         self._request = TargetRequest(
             *(self._body, self._client_request, self._chat, self._activity),
-            needs_usage=needs_usage,
+            needs_usage=self._state.store is not None,
             guarded=self._headers.get(GUARD_HEADER, b"").strip().lower() != b"off",
         )
 
@@ -138,6 +138,8 @@ class Completion:
         self._route_targets.asked(self.selected, attempt.index)
         request = self._request
         exchange, body = await request.prepare(target)
+        if self.capture is not None:
+            self.capture.exchange = exchange
         with VerdictRecorder(self, target, exchange, tools=bool(exchange.request.get("tools"))):
             response = await self._send(attempt, target, body)
             try:
@@ -157,7 +159,7 @@ class Completion:
 
     async def _respond(self, response: Response, exchange: Exchange, attempt: Attempt, target: Target) -> None:
         headers = (*target.headers[attempt.key.header], *self._request.forwarded(target, self._headers, further=True))
-        tries = FurtherTries(self._state, target, attempt, headers, self._admission)
+        tries = FurtherTries(self._state, target, attempt, headers, self._admission, self.capture)
         try:
             if self.streamed:
                 await self._stream(response, exchange, attempt, target, tries)
@@ -168,12 +170,11 @@ class Completion:
             self.replaced = exchange.replaced
 
     async def _send(self, attempt: Attempt, target: Target, body: bytes) -> Response:
-        headers = target.headers[attempt.key.header]
-        if forwarded := self._request.forwarded(target, self._headers):
-            headers = (*headers, *forwarded)
+        headers = (*target.headers[attempt.key.header], *self._request.forwarded(target, self._headers))
         self.billable += 1
         try:
-            return await target.upstream.send(
+            upstream = target.upstream if self.capture is None else CapturingUpstream(self.capture, target)
+            return await upstream.send(
                 "POST", target.path, headers, body, deadlines=attempt.deadlines, may_resend=attempt.may_resend
             )
         except GatewayError as error:
@@ -195,8 +196,7 @@ class Completion:
     async def _stream(
         self, response: Response, exchange: Exchange, attempt: Attempt, target: Target, tries: FurtherTries
     ) -> None:
-        encoder = self.dialect.encoder(self._client_request)
-        limits = self._state.limits
+        encoder, limits = self.dialect.encoder(self._client_request), self._state.limits
         session = new_session(exchange, content_type_of(response), encoder, limits.event, limits.answer)
         if self._request.asks_usage(target):
             session.usage_filter = UsageFilter()
@@ -231,7 +231,7 @@ class Completion:
 
     @property
     def client_request(self) -> JsonObject:
-        """The request as the client sent it. Only of a completion that has begun to run."""
+        """As the client sent it. Only of a completion that has begun to run."""
         return self._client_request
 
     def name_provider_once(self, error: GatewayError) -> None:

@@ -8,6 +8,8 @@ from typing import Final
 
 from moongate.chat.contracts import Exchange
 from moongate.errors import GatewayError
+from moongate.gateway.inspect.capture import Capture
+from moongate.gateway.inspect.capturing import CapturingUpstream
 from moongate.gateway.limits.limiter import Admission
 from moongate.gateway.routing.attempt import Attempt
 from moongate.gateway.state import GatewayState
@@ -27,6 +29,7 @@ class FurtherTries:
         "_admission",
         "_admissions",
         "_attempt",
+        "_capture",
         "_due",
         "_has_place",
         "_headers",
@@ -42,12 +45,14 @@ class FurtherTries:
         attempt: Attempt,
         headers: tuple[Header, ...],
         admission: Admission,
+        capture: Capture | None = None,
     ) -> None:
         self._state = state
         self._target = target
         self._attempt = attempt
         self._headers = headers
         self._admission = admission
+        self._capture = capture  # if the request is captured
         self._admissions: list[Admission] = []  # one for each try, for what is put aside for it
         self._due = monotonic() + attempt.deadlines.total
         self._has_place = False
@@ -67,9 +72,10 @@ class FurtherTries:
             return None
         self.count += 1
         deadlines = replace(self._attempt.deadlines, total=self._due - monotonic())
-        target = self._target
+        target, capture = self._target, self._capture
+        upstream = target.upstream if capture is None else CapturingUpstream(capture, target, further=True)
         try:
-            response = await target.upstream.send(
+            response = await upstream.send(
                 "POST", target.path, self._headers, body, deadlines=deadlines, may_resend=self._attempt.may_resend
             )
         except GatewayError:

@@ -15,13 +15,13 @@ from moongate.gateway.http.auth import Client
 from moongate.gateway.http.body_reader import receive_body, within_limit
 from moongate.gateway.http.completion import Completion
 from moongate.gateway.http.front_paths import DEFAULT_FRONT, DIALECT_BY_PATH, front_of
-from moongate.gateway.http.internal_errors import describe
+from moongate.gateway.http.internal_errors import internal_error
 from moongate.gateway.http.limit_errors import LimitExceeded, limit_error
 from moongate.gateway.http.pages import COSTLY_PAGES, OPEN_PAGES, PAGES, PageRequest, one_model
 from moongate.gateway.http.upstream_errors import error_headers, is_final
+from moongate.gateway.inspect.capture import Capture
 from moongate.gateway.limits.limit_set import Refusal
 from moongate.gateway.limits.limiter import Admission
-from moongate.gateway.record.messages import print_message
 from moongate.gateway.server.response_writer import CopyingResponseWriter, HeaderList, Receive, ResponseWriter
 from moongate.payload import JsonObject, dumps
 
@@ -36,8 +36,8 @@ class RequestHandler:
 
     __slots__ = (
         *("_admission", "_body", "_length", "_receive", "_stop_error"),
-        *("client", "client_left", "completion", "dialect", "error", "forwarded_for", "gateway", "headers", "id"),
-        "is_completion",
+        *("capture", "client", "client_left", "completion", "dialect", "error", "forwarded_for", "gateway", "headers"),
+        *("id", "is_completion"),
         *("method", "path", "request_body", "started_at", "state", "status", "task", "writer"),
     )
 
@@ -61,7 +61,9 @@ class RequestHandler:
         self._body = body
         self._length = length
         self._receive = receive
-        self.writer = CopyingResponseWriter(writer, bodiless=method == "HEAD") if state.log_bodies else writer
+        self.writer: ResponseWriter = writer
+        if state.log_bodies:
+            self.writer = CopyingResponseWriter(writer, bodiless=method == "HEAD")
         self.id = gateway.request_id(headers)
         self.started_at = time.perf_counter()  # the event loop's clock is coarse
         self.dialect: Dialect = DEFAULT_FRONT.dialect
@@ -75,6 +77,7 @@ class RequestHandler:
         self.forwarded_for: str | None = None  # the address behind a trusted proxy
         self._admission: Admission | None = None
         self._stop_error: GatewayError | None = None
+        self.capture: Capture | None = None  # if it is captured
         self.task: Cancellable | None = None  # runs the handler
 
     async def run(self) -> None:
@@ -94,7 +97,7 @@ class RequestHandler:
         except asyncio.CancelledError:
             self._cancelled()
         except Exception as error:  # a bug must neither end the worker nor show its text to a client
-            self._send_error(self._internal_error(error))
+            self._send_error(internal_error(error, self.id.decode(), self.state.redactor.redact))
         finally:
             self.gateway.request_finished(self)
             if self._admission is not None:  # last: what the request took is known now
@@ -120,6 +123,8 @@ class RequestHandler:
         self.dialect, self.is_completion = dialect, True
         state.host_policy.check(self.headers)
         self.client = client = state.auth.authenticate(self.headers, self.writer)
+        if self.gateway.inspector is not None:
+            self.gateway.inspector.begin(self, client)
         if self.method != "POST":
             raise MethodNotAllowed(f"{self.path} takes POST")
         admission = self._admit(client)
@@ -131,6 +136,7 @@ class RequestHandler:
             ticker = self.gateway.ticker
             completion = Completion(state, dialect, self.writer, self.headers, self.id, ticker, client, admission)
             self.completion = completion
+            completion.capture = self.capture
             await completion.run(body)
         finally:
             metrics.values[metrics.in_flight] -= 1
@@ -202,13 +208,6 @@ class RequestHandler:
         if self.task is not None:
             self.task.uncancel()
         self.gateway.metrics.values[self.gateway.metrics.client_left] += 1
-
-    def _internal_error(self, error: Exception) -> GatewayError:
-        """Report a bug to the operator in one line; the client only learns that there was one."""
-        text = describe(error, self.state.redactor.redact)
-        print_message(f"internal error in {self.id.decode()}: {text}")
-        message = "Internal error of the gateway; its log has details under the id of this request"
-        return GatewayError(message, code="internal")
 
     def _send_error(self, error: GatewayError) -> None:
         """Send an error to the client; inside the stream, if one has begun."""

@@ -69,6 +69,7 @@ FAMILIES: Final[dict[str, tuple[str, str]]] = {
         "counter",
         "Requests whose usage could not be recorded, because the journal was full.",
     ),
+    "moongate_captures_lost_total": ("counter", "Requests that were to be captured, but too many waited."),
     "moongate_client_left_total": ("counter", "Answers whose client went away before the end."),
     "moongate_requests_in_flight": ("gauge", "Requests being answered now."),
     "moongate_streams_open": ("gauge", "Streams being relayed now."),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from moongate.chat.contracts import Note
+from moongate.gateway.inspect.capturing import CapturingResponseWriter
 from moongate.gateway.record.log_lines import Entry
 from moongate.gateway.record.target_counters import TargetCounters
 from moongate.gateway.server.response_writer import MAX_COPY, CopyingResponseWriter
@@ -145,10 +146,11 @@ def _requested_model(handler: RequestHandler, completion: Completion) -> str:
 
 def _bodies(handler: RequestHandler) -> tuple[str, str] | None:
     """The request and the answer, if the log is to show them."""
-    if not isinstance(handler.writer, CopyingResponseWriter):
+    writer = handler.writer.wrapped if isinstance(handler.writer, CapturingResponseWriter) else handler.writer
+    if not isinstance(writer, CopyingResponseWriter):
         return None
     redact = handler.state.redactor.redact
-    return _beginning(handler.request_body, redact), _beginning(bytes(handler.writer.copy), redact)
+    return _beginning(handler.request_body, redact), _beginning(bytes(writer.copy), redact)
 
 
 def _beginning(data: bytes, redact: Callable[[str], str]) -> str:

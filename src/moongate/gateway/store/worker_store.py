@@ -128,6 +128,7 @@ class WorkerStore:
             team_id=key.team or "",
             allowed=allowed,
             expires=_end_of(key, digest),
+            inspected=key.metadata.get("inspect") is True,
         )
 
     def _account(self, identity: bytes, limits: LimitSet, owner: str) -> Account:
