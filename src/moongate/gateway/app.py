@@ -38,7 +38,7 @@ class Gateway:
     def __init__(self, state: GatewayState, metrics: Metrics, log: AccessLog) -> None:
         self.state = state
         self.metrics = metrics
-        metrics.computed = state.quality_lines
+        metrics.computed = state.computed_lines
         self.log = log
         self.ticker = Ticker()
         self.draining = False
@@ -109,7 +109,7 @@ class Gateway:
     def replace(self, state: GatewayState) -> None:
         """Serve new requests with another configuration."""
         old, self.state = self.state, state
-        self.metrics.computed = state.quality_lines
+        self.metrics.computed = state.computed_lines
         old.close(state)
 
     async def drain(self, seconds: float) -> None:

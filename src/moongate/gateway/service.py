@@ -25,10 +25,12 @@ from moongate.gateway.server.request_cycle import RequestResponseCycle
 from moongate.gateway.server.request_head import RequestHead
 from moongate.gateway.server.response_writer import Receive, Scope, Send
 from moongate.gateway.server.stall_watch import WARN_SECONDS
+from moongate.gateway.shared.shared_state import nodes_page, open_shared_state
 from moongate.gateway.state import GatewayState
 from moongate.gateway.store.connect import open_database
 from moongate.gateway.store.errors import StoreError
 from moongate.gateway.store.worker_store import WorkerStore, store_place
+from moongate.gateway.target_lessons import TargetLessons
 
 WATCH_SECONDS: Final = 1.0
 LEASE_SECONDS: Final = 10.0  # between looks for reservations whose lease is over
@@ -65,7 +67,10 @@ class Service:
         self._limiter = Limiter(factory.shared_folder, worker=worker, workers=config.settings.workers)
         self._store = _open_store(factory, self._limiter, worker, messages)
         memory = RoutingMemory(factory.shared_folder)
-        state = GatewayState(config, factory.keys(config), metrics, None, self._limiter, self._store, memory)
+        self._shared = shared = open_shared_state(
+            config.settings, self._limiter, metrics, worker=worker, store=self._store, warn=messages.print
+        )
+        state = GatewayState(config, factory.keys(config), metrics, None, self._limiter, self._store, memory, shared)
         self.gateway = Gateway(state, metrics, log)
         self._factory = factory
         self._admin = self._admin_app()
@@ -78,6 +83,8 @@ class Service:
             if self.gateway.state.config.settings.watch:
                 self._watch()
             self._expire_reservations()
+            if self._shared is not None:
+                self._shared.start(TargetLessons(lambda: self.gateway.state.targets))
         return self.gateway.answer(scope, receive, send)
 
     def handle(
@@ -112,6 +119,8 @@ class Service:
         new = config.settings
         if (old.host, old.port, old.workers) != (new.host, new.port, new.workers):
             self._messages.print("host, port and workers change only with a restart")
+        if old.state.values != new.state.values:
+            self._messages.print("the shared state changes only with a restart")
         if _address(old.admin) != _address(new.admin):
             self._messages.print("the address of the admin listener changes only with a restart")
         state.inherit(gateway.state)
@@ -141,6 +150,8 @@ class Service:
         if self._admin is not None:
             self._admin.close()
         self.gateway.close()
+        if self._shared is not None:
+            self._shared.close()
         if self._store is not None:
             self._store.close()
         self._limiter.close()
@@ -159,7 +170,9 @@ class Service:
         gateway = self.gateway
         store_url = None if place is None else place[0]
         return AdminApp(
-            settings, gateway.metrics, gateway.log, store_url, explain=lambda name: gateway.state.explain(name)
+            *(settings, gateway.metrics, gateway.log, store_url),
+            explain=lambda name: gateway.state.explain(name),
+            nodes=lambda: nodes_page(self._shared),
         )
 
     def _watch(self) -> None:

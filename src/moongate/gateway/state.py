@@ -35,6 +35,8 @@ from moongate.gateway.routing.route import Route
 from moongate.gateway.routing.route_reports import RouteReports
 from moongate.gateway.routing.routes import Routes
 from moongate.gateway.routing.selector import RouteSelector
+from moongate.gateway.shared.shared_state import SharedState
+from moongate.gateway.shared.signals import TargetSignals
 from moongate.gateway.store.worker_store import WorkerStore
 from moongate.gateway.target import RouteTargets, Target
 from moongate.net.client import HttpClient
@@ -72,9 +74,10 @@ class GatewayState:
         limiter: Limiter | None = None,
         store: WorkerStore | None = None,
         memory: RoutingMemory | None = None,
+        shared: SharedState | None = None,
     ) -> None:
-        """`limiter` counts what clients use, `store` records it, `memory` is what routing has learned; where they are
-        None, those of `old` go on."""
+        """`limiter` counts what clients use, `store` records it, `memory` is what routing has learned, `shared` is what
+        several gateways share; where they are None, those of `old` go on."""
         settings = config.settings
         self.config, self.metrics = config, metrics
         self.routes = Routes(config)
@@ -89,6 +92,8 @@ class GatewayState:
         self.stream_deadlines = Deadlines(*before, timeouts.first_event, silence, timeouts.stream)
         self.whole_deadlines = Deadlines(*before, timeouts.whole, silence, timeouts.whole)
         self.memory: RoutingMemory = memory or (old.memory if old is not None else RoutingMemory())
+        self.shared: SharedState | None = shared or (old.shared if old is not None else None)
+        self.signals: TargetSignals = TargetSignals() if self.shared is None else self.shared.signals
         self.schema_checks: SchemaChecks = old.schema_checks if old is not None else SchemaChecks(metrics)
         self.upstreams: dict[tuple[Origin, int], Upstream] = {}
         self.targets: list[Target] = [
@@ -134,9 +139,11 @@ class GatewayState:
             found.append(explain(route, targets.targets, selector, monotonic()))
         return found
 
-    def quality_lines(self) -> Iterator[str]:
-        """The quality of all targets, for the metrics."""
-        return quality_lines(self.targets, monotonic())
+    def computed_lines(self) -> Iterator[str]:
+        """For the metrics: the quality of all targets, and how many gateways there are."""
+        yield from quality_lines(self.targets, monotonic())
+        if self.shared is not None:
+            yield from self.shared.lines()
 
     def stream_timeouts(self, tick: float) -> StreamTimeouts:
         """The timeouts of streams, counted in ticks of `tick` seconds."""
@@ -185,9 +192,8 @@ class GatewayState:
         targets = []
         for model in source.models:
             chain = self.config.transformers.chain(source.chains[model.name], model.name, provider.api_base_url)
-            health = TargetHealth(
-                CircuitBreaker(self.config.settings.retries), keys, *self._counters(source.name, model.name)
-            )
+            breaker = CircuitBreaker(self.config.settings.retries)
+            health = TargetHealth(breaker, keys, *self._counters(source.name, model.name))
             target = Target(
                 *(source.name, model.name, chain, origin, upstream, source.endpoint.path, headers, forwarded, health),
                 metrics=self.metrics,
@@ -196,16 +202,18 @@ class GatewayState:
                 score=self.memory.scores.score(f"{source.name},{model.name}"),
                 answers=AnswerCounters(self.metrics, source.name, model.name),
                 schema_checks=self.schema_checks,
+                signals=self.signals,
                 judge=self.config.settings.judge,
             )
             targets.append(target)
         return targets
 
-    def _counters(self, provider: str, model: str) -> tuple[Callable[[], None], Callable[[str], None]]:
+    def _counters(self, provider: str, model: str) -> tuple[Callable[[float], None], Callable[[str], None]]:
         labels = {"provider": provider, "model": model}
 
-        def on_cool_down() -> None:
+        def on_cool_down(seconds: float) -> None:
             self.metrics.count("moongate_cool_downs_total", **labels)
+            self.signals.cooled(f"{provider},{model}", seconds)
 
         ok = self.metrics.counter("moongate_attempts_total", **labels, outcome="ok")
 

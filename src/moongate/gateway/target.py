@@ -18,6 +18,7 @@ from moongate.gateway.routing.route_reports import RouteReports
 from moongate.gateway.routing.selector import SelectedTarget
 from moongate.gateway.routing.session_key import session_key
 from moongate.gateway.routing.strategies import typical_price
+from moongate.gateway.shared.signals import TargetSignals
 from moongate.net.contract import Upstream
 from moongate.net.dial import Origin
 from moongate.payload import JsonObject
@@ -44,6 +45,7 @@ class Target:
     score: TargetScore  # what its answers were worth, for routes
     answers: AnswerCounters  # the same, for the metrics
     schema_checks: SchemaChecks
+    signals: TargetSignals  # tell other gateways
     judge: float  # share of answers whose calls are checked against their schemas
     counters_by_front: dict[str, TargetCounters] = field(default_factory=dict)
 

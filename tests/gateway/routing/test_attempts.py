@@ -220,7 +220,7 @@ def test_cancellation_says_nothing_about_the_target() -> None:
 def test_a_cool_down_is_reported_once() -> None:
     cool_downs: list[int] = []
     script = Script(*([LOST] * 6))
-    script.targets[0].on_cool_down = lambda: cool_downs.append(1)
+    script.targets[0].on_cool_down = lambda _: cool_downs.append(1)
     script.run()
     script.run()
     assert cool_downs == [1]

@@ -24,6 +24,7 @@ from moongate.gateway.admin.route import (
     AdminRoute,
     Explain,
     RouteTable,
+    ShowNodes,
     WrongMethod,
     read_query,
 )
@@ -73,12 +74,13 @@ class AdminApp:
         routes: Sequence[AdminRoute] = ADMIN_ROUTES,
         wrong_key_delay: float = DELAY_SECONDS,
         explain: Explain = lambda _: [],
+        nodes: ShowNodes = lambda: {"object": "list", "data": [], "shared": None, "has_more": False},
     ) -> None:
         """`store_url` None: there is no store."""
         self.settings = settings
         self._log = log
         self._store = StoreThread(store_url)
-        self._context = AdminContext(metrics, self._store.database, explain)
+        self._context = AdminContext(metrics, self._store.database, explain, nodes)
         self._routes = RouteTable(routes)
         self._wrong_keys = WrongKeys(wrong_key_delay)
         self._count = 0

@@ -17,6 +17,7 @@ from moongate.gateway.config.settings import SCHEMA_KEY, ClientKey, Provider, Se
 from moongate.gateway.config.sources import ConfigLookup, Source, require_unique, source_of
 from moongate.gateway.config.table import Table, settings_of
 from moongate.gateway.http.redaction import Redactor
+from moongate.gateway.shared.address import parse_address
 from moongate.gateway.transformers import Transformers
 
 MAX_FILE: Final = 4 << 20
@@ -47,6 +48,8 @@ class Config:
         own.update(value for source in self.sources for value in source.headers.values() if len(value) >= 16)
         if "://" in self.settings.store.place:
             own.add(self.settings.store.place)
+        if "@" in self.settings.state.url:
+            own.add(self.settings.state.url)
         if self.settings.admin is not None and self.settings.admin.key:
             own.add(self.settings.admin.key)
         return frozenset(own | {key.key for key in self.client_keys or ()})
@@ -137,6 +140,8 @@ def _checked(
     with errors.collect():
         settings = _with_store(settings, around)
     with errors.collect():
+        settings = _with_state(settings, around)
+    with errors.collect():
         settings = _with_admin(settings, around)
     config = Config(settings, sources, keys, transformers, file)
     with errors.collect():
@@ -201,6 +206,20 @@ def _with_store(settings: Settings, around: ConfigLookup) -> Settings:
     assert store.at is not None
     place = resolve_secret(store.place, store.at, around.environment, around.folder)
     return replace(settings, store=replace(store, place=place))
+
+
+def _with_state(settings: Settings, around: ConfigLookup) -> Settings:
+    """The URL of the shared state, which may have a password in it."""
+    state = settings.state
+    if not state.url:
+        return settings
+    assert state.at is not None
+    url = resolve_secret(state.url, state.at, around.environment, around.folder)
+    try:
+        parse_address(url)
+    except ValueError as error:
+        raise state.at.error(str(error)) from None
+    return replace(settings, state=replace(state, url=url))
 
 
 def _with_admin(settings: Settings, around: ConfigLookup) -> Settings:

@@ -16,6 +16,7 @@ from moongate.gateway.config.limit_settings import Limits, Log, Retries, Timeout
 from moongate.gateway.config.places import ConfigPlace
 from moongate.gateway.config.route_settings import ConfiguredRoute, RouteTarget
 from moongate.gateway.config.shapes import Anything, Either, Flag, ListOf, MapOf, Number, OneOf, TextSetting
+from moongate.gateway.config.state_settings import State
 from moongate.gateway.config.store_settings import Store
 from moongate.gateway.config.table import REQUIRED, ShortForm, Table, setting
 from moongate.payload import JsonObject
@@ -170,6 +171,11 @@ class Settings:
     store: Store = setting(
         Either(ShortForm(Store, "place"), Table(Store)), Store(), "where keys, teams and usage are kept"
     )
+    state: State = setting(
+        Either(ShortForm(State, "url"), Table(State)),
+        State(),
+        "Redis or Valkey, in which several gateways share limits",
+    )
     admin: Admin | None = setting(
         Either(AdminOff(), Table(Admin)), Admin(), "the listener for operators: keys, teams, usage, metrics"
     )
@@ -182,5 +188,5 @@ class Settings:
 
 TABLES: Final = (
     Settings, Provider, Model, ProviderKey, ClientKey, CustomTransformer, Timeouts, Limits, Retries, Log,
-    Store, Admin, ConfiguredRoute, RouteTarget,
+    Store, State, Admin, ConfiguredRoute, RouteTarget,
 )  # fmt: skip

@@ -18,7 +18,7 @@ from moongate.gateway.http.json_body import read_object
 from moongate.gateway.http.provider_answer import content_type_of, error_of
 from moongate.gateway.http.provider_errors import name_provider
 from moongate.gateway.http.relay import Relay
-from moongate.gateway.http.reservation import budget_warning, require_allowed, reserve
+from moongate.gateway.http.reservation import ask_all_gateways, budget_warning, require_allowed, reserve
 from moongate.gateway.http.sessions import new_session
 from moongate.gateway.http.target_request import GUARD_HEADER, OFFLOAD_BYTES, TargetRequest
 from moongate.gateway.http.upstream_errors import AnswerableRefusal, client_retries, may_be_billed
@@ -40,9 +40,9 @@ class Completion:
     """`await run(body)`; afterwards the attributes say what happened, for log and metrics."""
 
     __slots__ = (
-        *("_activity", "_admission", "_body", "_chat", "_client", "_client_request", "_headers", "_left_out"),
-        *("_request", "_request_id", "_route_targets", "_state", "_ticker", "_warnings", "_writer", "attempts"),
-        *("billable", "dialect", "failure", "first_byte_at", "judged", "named_error", "notes", "replaced"),
+        *("_activity", "_admission", "_body", "_chat", "_client", "_first", "_headers", "_left_out", "_request"),
+        *("_request_id", "_route_targets", "_state", "_ticker", "_warnings", "_writer", "attempts", "billable"),
+        *("client_request", "dialect", "failure", "first_byte_at", "judged", "named_error", "notes", "replaced"),
         *("requested_model", "response_started", "selected", "started_at", "streamed", "target", "usage"),
         "usage_entry",
     )
@@ -100,33 +100,40 @@ class Completion:
 
     def _read(self) -> None:
         limits = self._state.limits
-        self._client_request = read_object(self._body, limits.json_depth, limits.json_values)
-        self._chat = self.dialect.decode(self._client_request)
-        self._left_out = self.dialect.left_out(self._client_request)
-        needs_usage = self._state.store is not None
+        self.client_request = read_object(self._body, limits.json_depth, limits.json_values)
+        self._chat = self.dialect.decode(self.client_request)
+        self._left_out = self.dialect.left_out(self.client_request)
         self._request = TargetRequest(
-            *(self._body, self._client_request, self._chat, self._activity),
-            needs_usage=needs_usage,
+            *(self._body, self.client_request, self._chat, self._activity),
+            needs_usage=self._state.store is not None,
             guarded=self._headers.get(GUARD_HEADER, b"").strip().lower() != b"off",
         )
 
     def _route(self) -> Coroutine[Any, Any, None]:
-        state, chat = self._state, self._chat
-        model = chat.get("model")
-        if isinstance(model, str):
-            self.requested_model = model
+        state, chat, model = self._state, self._chat, self._chat.get("model")
+        self.requested_model = model if isinstance(model, str) else ""
         self.streamed = chat.get("stream") is True
         route = state.routes.find(model)
-        self._route_targets = targets = state.route_targets(route)
         require_allowed(self._client, self.requested_model, route)
+        self._route_targets = targets = state.route_targets(route)
         self.selected = selected = targets.choose(self._headers, chat, self._client.digest, streamed=self.streamed)
+        self._first = targets.targets[0 if selected is None else selected.first]
+        return self._run_attempts() if state.shared is None else self._run_shared()
+
+    async def _run_shared(self) -> None:
+        await ask_all_gateways(self._state, self._admission, self._first, len(self._body), self._chat)
+        await self._run_attempts()
+
+    def _run_attempts(self) -> Coroutine[Any, Any, None]:
+        """Put aside what the request may cost at its first target, then ask."""
+        state, first, size = self._state, self._first, len(self._body)
         if state.store is not None:
-            size, target = len(self._body), targets.targets[0 if selected is None else selected.first]
-            key = self.usage_key(target)
-            self.usage_entry = reserve(state, self._admission, key, self._request_id, target, size, chat)
+            key = self.usage_key(first)
+            self.usage_entry = reserve(state, self._admission, key, self._request_id, first, size, self._chat)
             self._warnings = budget_warning(state, self._admission)
         deadlines = state.stream_deadlines if self.streamed else state.whole_deadlines
-        return state.attempts.run(targets.healths, self._attempt, deadlines, client_retries(self._headers), selected)
+        retries, healths = client_retries(self._headers), self._route_targets.healths
+        return state.attempts.run(healths, self._attempt, deadlines, retries, self.selected)
 
     def usage_key(self, target: Target) -> UsageKey:
         """Who asks whom, for the usage, and what the answer was worth."""
@@ -183,7 +190,7 @@ class Completion:
             self.attempts = attempt.number
 
     async def _respond_whole(self, response: Response, exchange: Exchange, target: Target, tries: FurtherTries) -> None:
-        reader = WholeReader(self.dialect, self._client_request, self._activity, self._state.limits.answer)
+        reader = WholeReader(self.dialect, self.client_request, self._activity, self._state.limits.answer)
         data = await reader.read(response, exchange)
         while (further := await tries.send_next(exchange)) is not None:
             with suppress(GatewayError):  # it was broken: the best answer so far leaves
@@ -195,8 +202,7 @@ class Completion:
     async def _stream(
         self, response: Response, exchange: Exchange, attempt: Attempt, target: Target, tries: FurtherTries
     ) -> None:
-        encoder = self.dialect.encoder(self._client_request)
-        limits = self._state.limits
+        encoder, limits = self.dialect.encoder(self.client_request), self._state.limits
         session = new_session(exchange, content_type_of(response), encoder, limits.event, limits.answer)
         if self._request.asks_usage(target):
             session.usage_filter = UsageFilter()
@@ -218,21 +224,16 @@ class Completion:
             name_provider=self.name_provider_once,
             next_try=lambda: tries.send_next(exchange),
         )
-        values, slot = self._state.metrics.values, self._state.metrics.streams
-        values[slot] += 1
+        metrics = self._state.metrics
+        metrics.values[metrics.streams] += 1
         try:
             await relay.run(response)
             if relay.failure is not None:
                 attempt.failed(relay.failure)
         finally:
-            values[slot] -= 1
+            metrics.values[metrics.streams] -= 1
             self.failure = relay.failure
             self.usage = session.usage
-
-    @property
-    def client_request(self) -> JsonObject:
-        """The request as the client sent it. Only of a completion that has begun to run."""
-        return self._client_request
 
     def name_provider_once(self, error: GatewayError) -> None:
         """Add to a provider's error which provider it is; once."""

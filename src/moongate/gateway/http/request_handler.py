@@ -18,6 +18,7 @@ from moongate.gateway.http.front_paths import DEFAULT_FRONT, DIALECT_BY_PATH, fr
 from moongate.gateway.http.internal_errors import describe
 from moongate.gateway.http.limit_errors import LimitExceeded, limit_error
 from moongate.gateway.http.pages import COSTLY_PAGES, OPEN_PAGES, PAGES, PageRequest, one_model
+from moongate.gateway.http.reservation import ask_all_gateways
 from moongate.gateway.http.upstream_errors import error_headers, is_final
 from moongate.gateway.limits.limit_set import Refusal
 from moongate.gateway.limits.limiter import Admission
@@ -151,8 +152,9 @@ class RequestHandler:
             raise NotFound(f"There is nothing at {shown!r}", code="no_such_path")
         body = b""
         if path in COSTLY_PAGES and self.client is not None and method == "POST":
-            self._admit(self.client)
+            admission = self._admit(self.client)
             body = await self._read_body()
+            await ask_all_gateways(self.state, admission)
         self.status, headers, data = page(PageRequest(self.gateway, method, front, body, self.client))
         self._respond(self.status, headers, data)
 

@@ -44,6 +44,29 @@ def reserve(
     return entry
 
 
+async def ask_all_gateways(
+    state: GatewayState,
+    admission: Admission,
+    target: Target | None = None,
+    size: int = 0,
+    chat: JsonObject | None = None,
+) -> None:
+    """Where several gateways share limits: what they say to a request. Before `reserve`. Raises GatewayError."""
+    if state.shared is None:
+        return
+    tokens, prompt = 0, 0
+    price: int | None = 0
+    if target is not None and state.store is not None:
+        prompt, answer = estimated_prompt(size), answer_limit(chat or {})
+        tokens, price = prompt + answer, None
+        if target.prices is not None:
+            price = target.prices.upper_bound(prompt, answer)
+    refusal = await state.shared.limits.begin(admission, tokens, prompt, price)
+    if refusal is not None:
+        state.metrics.count("moongate_limited_total", limit=refusal.limit)
+        raise limit_error(refusal)
+
+
 def budget_warning(state: GatewayState, admission: Admission) -> HeaderList:
     """A header for the answer if most of a budget is spent."""
     if not admission.is_nearly_spent():

@@ -99,6 +99,7 @@ class TargetRequest:
         for note in self.learned:
             labels = {"rule": str(note.after), "provider": target.provider, "model": target.model}
             target.metrics.count("moongate_learned_rules_total", **labels)
+            target.signals.learned(target.name, str(note.after))
 
     def _chain(self, learned: LearnedRules) -> Chain:
         trial = self._trial

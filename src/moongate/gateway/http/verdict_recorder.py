@@ -81,6 +81,7 @@ class VerdictRecorder:
         # A full vendor is not a bad one: 429 is left to the circuit breaker, else a small vendor could never be good.
         if tools and not (isinstance(error, GatewayError) and error.status == 429):
             target.score.record(verdict.worth, monotonic())
+            target.signals.judged(target.name, verdict.worth)
 
 
 def _verdict(exchange: Exchange, error: BaseException | None) -> Verdict | None:

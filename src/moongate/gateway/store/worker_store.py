@@ -15,11 +15,12 @@ from moongate.gateway.limits.account import Account
 from moongate.gateway.limits.limit_set import LimitSet
 from moongate.gateway.limits.limiter import Limiter
 from moongate.gateway.store.accounting import Accounting
+from moongate.gateway.store.connect import open_database
 from moongate.gateway.store.entities import StoredKey
 from moongate.gateway.store.errors import StoreBusy, StoreError, StoreUnreachable
 from moongate.gateway.store.journal import Journal
 from moongate.gateway.store.key_watch import KeyWatch
-from moongate.gateway.store.snapshot import Snapshot
+from moongate.gateway.store.snapshot import Snapshot, Spent, spent_by
 from moongate.gateway.store.writer import UsageWriter
 
 LEASE_MARGIN: Final = 60.0  # seconds that a reservation may be older than the longest answer
@@ -57,6 +58,7 @@ class WorkerStore:
         """Opens it, takes in what the last run left and reads the keys; if the database is away, later.
         Raises StoreError."""
         url, folder = place
+        self._url = url
         self._limiter = limiter
         self._clock = clock
         self._lease = longest + LEASE_MARGIN
@@ -129,6 +131,21 @@ class WorkerStore:
             allowed=allowed,
             expires=_end_of(key, digest),
         )
+
+    def read_spent(self, identity: bytes) -> Spent | None:
+        """What a key or team has spent in the window of its budget, as the database says now; None: nobody has this
+        identity. In any thread. Raises StoreError."""
+        snapshot = self._snapshot
+        owners = (("key", snapshot.keys.values()), ("team", snapshot.teams.values()))
+        for dimension, owned in owners:
+            found = next((each for each in owned if each.identity == identity), None)
+            if found is not None:
+                database = open_database(self._url)
+                try:
+                    return spent_by(database, dimension, found.id, found.limits, self._limiter.today())
+                finally:
+                    database.close()
+        return None
 
     def _account(self, identity: bytes, limits: LimitSet, owner: str) -> Account:
         account = self._limiter.account(identity, limits, owner)
