@@ -35,7 +35,18 @@ class Listener(Protocol):
 class TargetSignals:
     """`cooled`, `learned` and `judged` collect; without a link they do nothing."""
 
-    __slots__ = ("_counts", "_key", "_last", "_link", "_listener", "_node", "_reads_worths", "_unsent", "_worker")
+    __slots__ = (
+        "_counts",
+        "_is_reading",
+        "_key",
+        "_last",
+        "_link",
+        "_listener",
+        "_node",
+        "_reads_worths",
+        "_unsent",
+        "_worker",
+    )
 
     def __init__(self, worker: str = "", *, reads_worths: bool = True) -> None:
         """`worker` is `node/number`."""
@@ -46,6 +57,7 @@ class TargetSignals:
         self._listener: Listener | None = None
         self._key = ""
         self._last = ""  # the last entry that was read
+        self._is_reading = False
         self._unsent: list[Signal] = []
         self._counts: Counter[tuple[str, str]] = Counter()
 
@@ -76,13 +88,16 @@ class TargetSignals:
             fields = ("from", self._worker, "kind", signal[0], "target", signal[1], "value", signal[2])
             link.call(command("XADD", self._key, "MAXLEN", "~", MAX_STREAM, "*", *fields))
         self._unsent.clear()
-        link.call(command("XRANGE", self._key, f"({self._last}", "+", "COUNT", MAX_READ), self._read)
+        if not self._is_reading:  # else the same entries would come twice
+            self._is_reading = True
+            link.call(command("XRANGE", self._key, f"({self._last}", "+", "COUNT", MAX_READ), self._read)
 
     def _add(self, signal: Signal) -> None:
         if self._link is not None and len(self._unsent) < MAX_UNSENT:
             self._unsent.append(signal)
 
     def _read(self, call: PendingCall) -> None:
+        self._is_reading = False
         if not isinstance(call.reply, list):
             return
         for entry in call.reply:
