@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from time import monotonic
 from typing import Final
 
+from moongate.gateway.config.limit_settings import Timeouts
 from moongate.gateway.config.load import Config
 from moongate.gateway.config.settings import ClientKey, Model
 from moongate.gateway.config.sources import Source
@@ -59,6 +60,7 @@ FORWARDED: Final = frozenset(
         b"x-title",
     }
 )
+NO_SIGNALS: Final = TargetSignals()
 NEVER_FORWARDED: Final = frozenset({b"authorization", b"x-api-key", b"cookie", b"proxy-authorization", b"host"})
 
 
@@ -76,8 +78,8 @@ class GatewayState:
         memory: RoutingMemory | None = None,
         shared: SharedState | None = None,
     ) -> None:
-        """`limiter` counts what clients use, `store` records it, `memory` is what routing has learned, `shared` is what
-        several gateways share; where they are None, those of `old` go on."""
+        """`limiter` counts what clients use, `store` records it, `memory` is what routing has learned, `shared` is for
+        several gateways; where they are None, those of `old` go on."""
         settings = config.settings
         self.config, self.metrics = config, metrics
         self.routes = Routes(config)
@@ -87,13 +89,9 @@ class GatewayState:
         self.log_bodies, self.log_probes = settings.log.bodies, settings.log.probes
         self.attempts = Attempts(settings.retries, lambda: metrics.values[metrics.in_flight])
         self.guard_budget = GuardBudget(settings.retries.guard_budget, lambda: metrics.values[metrics.in_flight])
-        timeouts = settings.timeouts
-        before, silence = (timeouts.connect, timeouts.head), timeouts.silence
-        self.stream_deadlines = Deadlines(*before, timeouts.first_event, silence, timeouts.stream)
-        self.whole_deadlines = Deadlines(*before, timeouts.whole, silence, timeouts.whole)
+        self.stream_deadlines, self.whole_deadlines = _deadlines(settings.timeouts)
         self.memory: RoutingMemory = memory or (old.memory if old is not None else RoutingMemory())
         self.shared: SharedState | None = shared or (old.shared if old is not None else None)
-        self.signals: TargetSignals = TargetSignals() if self.shared is None else self.shared.signals
         self.schema_checks: SchemaChecks = old.schema_checks if old is not None else SchemaChecks(metrics)
         self.upstreams: dict[tuple[Origin, int], Upstream] = {}
         self.targets: list[Target] = [
@@ -107,6 +105,11 @@ class GatewayState:
         self.auth = self._address_auth(ClientAuth(keys, self.limiter, self.store), settings.limits.wrong_keys)
         self._stream_timeouts: dict[float, StreamTimeouts] = {}
         self._route_targets: dict[Route, RouteTargets] = {}
+
+    @property
+    def signals(self) -> TargetSignals:
+        """Tell other gateways what is learned of targets; without a shared state nobody."""
+        return NO_SIGNALS if self.shared is None else self.shared.signals
 
     def _address_auth(self, auth: ClientAuth, limit: int) -> AddressAuth:
         def refused() -> None:
@@ -224,6 +227,13 @@ class GatewayState:
                 self.metrics.count("moongate_attempts_total", **labels, outcome=outcome)
 
         return on_cool_down, on_attempt
+
+
+def _deadlines(timeouts: Timeouts) -> tuple[Deadlines, Deadlines]:
+    """Of a stream and of a whole answer."""
+    before, silence = (timeouts.connect, timeouts.head), timeouts.silence
+    stream = Deadlines(*before, timeouts.first_event, silence, timeouts.stream)
+    return stream, Deadlines(*before, timeouts.whole, silence, timeouts.whole)
 
 
 def _prices(base_url: str, model: Model) -> TokenPrices | None:

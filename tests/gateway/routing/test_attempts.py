@@ -37,7 +37,7 @@ class Script:
         self.number = 0
         provider_keys = [ProviderKey(key=f"k{n}") for n in range(keys)]
         self.targets = [
-            TargetHealth(CircuitBreaker(rules), KeyRing(provider_keys), lambda: None, self.outcomes.append)
+            TargetHealth(CircuitBreaker(rules), KeyRing(provider_keys), lambda _: None, self.outcomes.append)
             for _ in range(targets)
         ]
         self.attempts = Attempts(rules, lambda: self.in_flight)

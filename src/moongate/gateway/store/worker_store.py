@@ -17,9 +17,10 @@ from moongate.gateway.limits.limiter import Limiter
 from moongate.gateway.store.accounting import Accounting
 from moongate.gateway.store.connect import open_database
 from moongate.gateway.store.entities import StoredKey
-from moongate.gateway.store.errors import StoreBusy, StoreError, StoreUnreachable
+from moongate.gateway.store.errors import StoreBusy, StoreDenied, StoreError, StoreUnreachable
 from moongate.gateway.store.journal import Journal
 from moongate.gateway.store.key_watch import KeyWatch
+from moongate.gateway.store.node_number import node_number
 from moongate.gateway.store.snapshot import Snapshot, Spent, spent_by
 from moongate.gateway.store.writer import UsageWriter
 
@@ -57,8 +58,7 @@ class WorkerStore:
     ) -> None:
         """Opens it, takes in what the last run left and reads the keys; if the database is away, later.
         Raises StoreError."""
-        url, folder = place
-        self._url = url
+        self._url, folder = place
         self._limiter = limiter
         self._clock = clock
         self._lease = longest + LEASE_MARGIN
@@ -66,16 +66,16 @@ class WorkerStore:
         self._last_error = ""
         self._changes: deque[Snapshot] = deque(maxlen=1)  # the latest counts
         self._snapshot = Snapshot()
-        journal = Journal(folder, worker=worker, slots=slots, limit=settings.journal)
+        journal = _journal(place, worker, slots, settings.journal)
         self.accounting = Accounting(journal, strict=settings.strict)
         self._writer = UsageWriter(
-            url,
+            self._url,
             folder,
             retention_days=settings.retention or None,
             today=limiter.today,
             on_error=self._failed,
         )
-        self._watch = KeyWatch(url, limiter.today, self._changes.append, self._failed)
+        self._watch = KeyWatch(self._url, limiter.today, self._changes.append, self._failed)
         try:
             self._writer.catch_up(START_SECONDS)
             self._snapshot = self._watch.first()
@@ -163,6 +163,16 @@ class WorkerStore:
         if str(error) != self._last_error:
             self._last_error = str(error)
             self._warn(f"{error}; usage waits in the journal")
+
+
+def _journal(place: tuple[str, Path], worker: int, slots: int, limit: int) -> Journal:
+    """Raises StoreError."""
+    url, folder = place
+    try:
+        node = node_number(url, folder)
+    except OSError as error:
+        raise StoreDenied(f"the journal {folder} cannot be written: {error.strerror}") from None
+    return Journal(folder, worker=worker, slots=slots, limit=limit, node=node)
 
 
 def _end_of(key: StoredKey, digest: bytes) -> int | None:
