@@ -11,13 +11,13 @@ from typing import Final
 
 from moongate.errors import ConfigError
 from moongate.gateway.config.jsonc import ConfigDocument, parse
+from moongate.gateway.config.outside import with_state, with_store
 from moongate.gateway.config.places import ConfigPlace, ErrorCollector, json_type
 from moongate.gateway.config.secrets import named_secrets, resolve_secret
 from moongate.gateway.config.settings import SCHEMA_KEY, ClientKey, Provider, Settings
 from moongate.gateway.config.sources import ConfigLookup, Source, require_unique, source_of
 from moongate.gateway.config.table import Table, settings_of
 from moongate.gateway.http.redaction import Redactor
-from moongate.gateway.shared.address import parse_address
 from moongate.gateway.transformers import Transformers
 
 MAX_FILE: Final = 4 << 20
@@ -138,9 +138,9 @@ def _checked(
     with errors.collect():
         keys = _client_keys(settings, around)
     with errors.collect():
-        settings = _with_store(settings, around)
+        settings = with_store(settings, around)
     with errors.collect():
-        settings = _with_state(settings, around)
+        settings = with_state(settings, around)
     with errors.collect():
         settings = _with_admin(settings, around)
     config = Config(settings, sources, keys, transformers, file)
@@ -196,30 +196,6 @@ def _settings(document: ConfigDocument) -> Settings:
             raise at.child(misplaced).error(f"{misplaced!r} is no setting of a provider: {_LONG_FORM}")
         return Settings(providers=(Table(Provider).read(value, at),), at=at)
     return Table(Settings).read(value, at)
-
-
-def _with_store(settings: Settings, around: ConfigLookup) -> Settings:
-    """The place of the store may stand in a variable or a file, because a URL has a password in it."""
-    store = settings.store
-    if not store.place.startswith(("$", "file:")):
-        return settings
-    assert store.at is not None
-    place = resolve_secret(store.place, store.at, around.environment, around.folder)
-    return replace(settings, store=replace(store, place=place))
-
-
-def _with_state(settings: Settings, around: ConfigLookup) -> Settings:
-    """The URL of the shared state, which may have a password in it."""
-    state = settings.state
-    if not state.url:
-        return settings
-    assert state.at is not None
-    url = resolve_secret(state.url, state.at, around.environment, around.folder)
-    try:
-        parse_address(url)
-    except ValueError as error:
-        raise state.at.error(str(error)) from None
-    return replace(settings, state=replace(state, url=url))
 
 
 def _with_admin(settings: Settings, around: ConfigLookup) -> Settings:

@@ -40,11 +40,11 @@ class Completion:
     """`await run(body)`; afterwards the attributes say what happened, for log and metrics."""
 
     __slots__ = (
-        *("_activity", "_admission", "_body", "_chat", "_client", "_first", "_headers", "_left_out", "_request"),
-        *("_request_id", "_route_targets", "_state", "_ticker", "_warnings", "_writer", "attempts", "billable"),
-        *("client_request", "dialect", "failure", "first_byte_at", "judged", "named_error", "notes", "replaced"),
-        *("requested_model", "response_started", "selected", "started_at", "streamed", "target", "usage"),
-        "usage_entry",
+        *("_activity", "_admission", "_body", "_chat", "_client", "_first", "_headers", "_left_out"),
+        *("_request", "_request_id", "_route_targets", "_state", "_ticker", "_warnings", "_writer", "attempts"),
+        *("billable", "client_request", "dialect", "failure", "first_byte_at", "judged", "named_error", "notes"),
+        *("replaced", "requested_model", "response_started", "selected", "started_at", "streamed", "target"),
+        *("usage", "usage_entry"),
     )
 
     def __init__(
@@ -111,8 +111,7 @@ class Completion:
 
     def _route(self) -> Coroutine[Any, Any, None]:
         state, chat, model = self._state, self._chat, self._chat.get("model")
-        self.requested_model = model if isinstance(model, str) else ""
-        self.streamed = chat.get("stream") is True
+        self.requested_model, self.streamed = model if isinstance(model, str) else "", chat.get("stream") is True
         route = state.routes.find(model)
         require_allowed(self._client, self.requested_model, route)
         self._route_targets = targets = state.route_targets(route)
@@ -132,7 +131,7 @@ class Completion:
             self.usage_entry = reserve(state, self._admission, key, self._request_id, first, size, self._chat)
             self._warnings = budget_warning(state, self._admission)
         deadlines = state.stream_deadlines if self.streamed else state.whole_deadlines
-        retries, healths = client_retries(self._headers), self._route_targets.healths
+        healths, retries = self._route_targets.healths, client_retries(self._headers)
         return state.attempts.run(healths, self._attempt, deadlines, retries, self.selected)
 
     def usage_key(self, target: Target) -> UsageKey:
