@@ -26,6 +26,7 @@ from moongate import sim
 ADMIN_KEY = "canary-admin-0123456789-0123456789"
 SLOTS = 4
 LEASE = 3
+SLOW, STALLED = "kimi-k2-sim-slow", "kimi-k2-sim-stalled"
 SECONDS = 60
 
 
@@ -39,7 +40,7 @@ class RunningNode:
 @contextlib.contextmanager
 def node(folder: Path, name: str, redis: RedisServer, upstream: str) -> Iterator[RunningNode]:
     folder.mkdir()
-    provider = {"name": "sim", "api_base_url": upstream, "api_key": PROVIDER_KEY, "models": ["kimi-k2-sim-slow"]}
+    provider = {"name": "sim", "api_base_url": upstream, "api_key": PROVIDER_KEY, "models": [SLOW, STALLED]}
     config = {
         "providers": [provider],
         "api_keys": [{"key": CLIENT_KEY, "concurrency": SLOTS}],
@@ -81,8 +82,8 @@ def fetch(url: str, key: str, body: object = None) -> tuple[int, bytes]:
         return 0, b""
 
 
-def ask(root: str) -> int:
-    body = {"model": "kimi-k2-sim-slow", "messages": [{"role": "user", "content": "hello"}], "stream": True}
+def ask(root: str, model: str = SLOW) -> int:
+    body = {"model": model, "messages": [{"role": "user", "content": "hello"}], "stream": True}
     return fetch(f"{root}/v1/chat/completions", CLIENT_KEY, body)[0]
 
 
@@ -113,7 +114,7 @@ def test_limits_hold_over_both_and_survive_the_death_of_one(redis: RedisServer, 
             assert statuses.count(200) >= SLOTS
             until(lambda: ask(one.root) == 200)
             # One is killed with requests in flight: those are lost, the slots come back after the lease.
-            doomed = [threads.submit(ask, one.root) for _ in range(SLOTS)]
+            doomed = [threads.submit(ask, one.root, STALLED) for _ in range(SLOTS)]
             until(lambda: redis.command("EVAL", _IN_FLIGHT, "0") == str(SLOTS))
             assert ask(other.root) == 429
             one.process.send_signal(signal.SIGKILL)
