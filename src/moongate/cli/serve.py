@@ -167,7 +167,8 @@ def _serve(
     for text in config_warnings(config):
         warn(text)
     check_store(factory)
-    service = Service(factory) if settings.workers == 1 else None
+    supervised = settings.workers > 1 or not manager.has_watchdog
+    service = None if supervised else Service(factory)
     running = RunningFile(banner.home)
     listening = False
 
@@ -186,6 +187,7 @@ def _serve(
             host=settings.host,
             port=settings.port,
             workers=settings.workers,
+            supervised=supervised,
             limits=connection_limits(settings),
             drain=settings.timeouts.drain,
             announce=announce,
