@@ -82,7 +82,10 @@ class Workers:
 @contextlib.contextmanager
 def workers(silence: float, count: int = 2) -> Iterator[Workers]:
     process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, str(silence), str(count)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", PROGRAM, str(silence), str(count)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     try:
         assert process.stdout is not None

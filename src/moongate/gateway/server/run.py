@@ -51,7 +51,7 @@ def serve(
 
     `make(n)` makes the service of worker n (from 0), in its process. If the service has `handle`, requests go to that
     without ASGI in between. `announce` is called with the port once connections are accepted. `manager` is told how it
-    fares; its sockets, if it has any, are served instead of `host` and `port`. Several workers have a parent, one worker
+    fares; its sockets, if it has any, are served instead of `host` and `port`. Several workers have a parent, one
     if `supervised`: it replaces a worker whose loop does not run for `silence` seconds. One worker serves `admin`, if
     its service has `handle_admin`.
     """
