@@ -167,13 +167,11 @@ def _serve(
     for text in config_warnings(config):
         warn(text)
     check_store(factory)
-    supervised = settings.workers > 1 or not manager.has_watchdog
-    service = None if supervised else Service(factory)
     running = RunningFile(banner.home)
     listening = False
 
     def make(worker: int) -> Service:
-        return service or Service(factory, worker)
+        return Service(factory, worker)
 
     def announce(port: int) -> None:
         nonlocal listening
@@ -187,7 +185,7 @@ def _serve(
             host=settings.host,
             port=settings.port,
             workers=settings.workers,
-            supervised=supervised,
+            supervised=not manager.has_watchdog,
             limits=connection_limits(settings),
             drain=settings.timeouts.drain,
             announce=announce,

@@ -9,6 +9,7 @@ Workers whose parent has died stop listening at once, then drain: the port belon
 from __future__ import annotations
 
 import functools
+import socket
 from collections.abc import Callable
 from typing import Any, Protocol, cast, runtime_checkable
 
@@ -49,11 +50,10 @@ def serve(
 ) -> int:
     """Serve until a signal stops it; returns the exit code. Raises OSError if the address cannot be bound.
 
-    `make(n)` makes the service of worker n (from 0), in its process. If the service has `handle`, requests go to that
-    without ASGI in between. `announce` is called with the port once connections are accepted. `manager` is told how it
-    fares; its sockets, if it has any, are served instead of `host` and `port`. Several workers have a parent, one
-    if `supervised`: it replaces a worker whose loop does not run for `silence` seconds. One worker serves `admin`, if
-    its service has `handle_admin`.
+    `make(n)` makes the service of worker n (from 0), in its process; its `handle`, if it has one, gets requests without
+    ASGI in between, one worker's `handle_admin` those of `admin`. `announce` gets the port when it listens.
+    `manager` is told how it fares; its sockets, if any, are served instead of `host` and `port`. Several workers have a
+    parent, one if `supervised`: it replaces a worker whose loop does not run for `silence` seconds.
     """
     supervised = supervised or workers > 1
     raise_limits()
@@ -63,9 +63,7 @@ def serve(
     reports = WorkerReports(workers)
 
     def work(index: int, *, replaces: bool = False) -> int:
-        own = sockets_of(index, workers, sockets)
-        for other in set(sockets).difference(own):
-            other.close()
+        own = _keep_own(index, workers, sockets)
         service, observer = make(index), reports.of(index) if supervised else manager
         if replaces:  # the configuration may have been reloaded since the start
             service.reload()
@@ -76,6 +74,14 @@ def serve(
         return server.exit_code
 
     return supervise(work, reports, workers, manager, silence=silence) if supervised else work(0)
+
+
+def _keep_own(index: int, workers: int, sockets: list[socket.socket]) -> list[socket.socket]:
+    """The sockets of this worker; those of the others are closed."""
+    own = sockets_of(index, workers, sockets)
+    for other in set(sockets).difference(own):
+        other.close()
+    return own
 
 
 def make_server(
