@@ -12,7 +12,7 @@ VECTORS := $(wildcard tests/test_vectors_*.py)
 
 .DEFAULT_GOAL := help
 .PHONY: help run compiled test test-all check system-packages lint types types-and-machine-code tests tests-full \
-  tests-plain tests-plain-short tests-compiled tests-compiled-short test-core coverage docs agents faults kvv soak fuzz \
+  tests-plain tests-plain-short tests-compiled tests-compiled-short test-core test-sdks test-sdks-full test-site coverage dist docs site agents faults kvv soak fleet fuzz \
   format lock sbom clean bench bench-growth bench-peers
 
 help:  ## list the targets
@@ -51,7 +51,7 @@ run: $(if $(filter $(FAST),$(RUN)),$(FAST)/.made,$(VENV)/.runtime)  ## set up an
 
 compiled: $(FAST)/.made  ## the same gateway as machine code, a third less CPU: .compiled/bin/moongate (needs gcc)
 
-test: system-packages  ## set up, then every kind of test, some of them short: at most eight minutes on two quiet cores
+test: system-packages  ## set up, then every kind of test, some of them short: about half an hour on two cores
 	@$(MAKE) --no-print-directory $(VENV)/.dev
 	@$(BIN)/python -m tests.suite short
 
@@ -108,7 +108,7 @@ tests-compiled-short: $(VENV)/.dev
 
 # An environment with orjson and pytest, and nothing else.
 CORE := build/core
-CORE_TESTS := $(addprefix tests/,wire chat kimi pipeline dialects fast test_payload.py test_cases.py test_recordings.py)
+CORE_TESTS := $(addprefix tests/,wire chat kimi transformers pipeline dialects fast test_payload.py test_cases.py test_recordings.py)
 $(CORE)/.made: $(REQ)/core.txt
 	$(PYTHON) -m venv --clear $(CORE)
 	$(CORE)/$(INSTALL) --require-hashes -r $(REQ)/core.txt
@@ -116,6 +116,43 @@ $(CORE)/.made: $(REQ)/core.txt
 
 test-core: $(CORE)/.made  ## tests of the core in an environment that has only orjson and pytest
 	TEST_LENGTH=brief PYTHONPATH=src $(CORE)/bin/python -m pytest $(CORE_TESTS) $(VECTORS)
+
+# Agent frameworks bring many packages, and another openai: an environment of their own.
+SDKS := build/sdks
+$(SDKS)/.made: $(REQ)/sdks.txt
+	$(PYTHON) -m venv --clear $(SDKS)
+	$(SDKS)/$(INSTALL) --require-hashes -r $(REQ)/sdks.txt
+	@touch $@
+
+test-sdks: $(SDKS)/.made  ## the transports and the LiteLLM hook with real agent frameworks and LiteLLM's proxy
+	PYTHONPATH=src $(SDKS)/bin/python -m pytest -W default tests/sdks
+
+test-sdks-full: $(SDKS)/.made
+	TEST_LENGTH=full PYTHONPATH=src $(SDKS)/bin/python -m pytest -W default tests/sdks
+
+# Tools that build and check what is published.
+DIST_TOOLS := build/dist-tools
+$(DIST_TOOLS)/.made: $(REQ)/dist.txt
+	@$(PYTHON) $(SYSTEM_PACKAGES) require gcc
+	$(PYTHON) -m venv --clear $(DIST_TOOLS)
+	$(DIST_TOOLS)/$(INSTALL) --require-hashes -r $(REQ)/dist.txt
+	@touch $@
+
+dist: $(DIST_TOOLS)/.made  ## sdist, pure wheel and compiled wheel in dist/: built, checked, each installed and tried (needs gcc)
+	PYTHONPATH=src $(DIST_TOOLS)/bin/python tests/dist.py
+
+SITE := build/site-tools
+$(SITE)/.made: $(REQ)/site.txt
+	$(PYTHON) -m venv --clear $(SITE)
+	$(SITE)/$(INSTALL) --require-hashes -r $(REQ)/site.txt
+	@touch $@
+
+site: $(SITE)/.made  ## the documentation as a site in build/site: strict links, search that works offline
+	@NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build --quiet --strict
+	@echo "built: build/site/index.html"
+
+test-site: $(VENV)/.dev site  ## build the site, then test it in a browser without a network
+	MOONGATE_SITE=$(CURDIR)/build/site $(BIN)/pytest tests/site
 
 faults: $(VENV)/.dev  ## every fault of an upstream, at full size, through every front and SDK
 	TEST_LENGTH=full $(PYTEST) tests/faults
@@ -128,6 +165,10 @@ kvv: $(VENV)/.dev  ## a checkout of Kimi-Vendor-Verifier against gateway and sim
 
 soak: $(VENV)/.dev  ## storms, bombs, slow clients, reloads against the gateway as a process; prints what was found
 	$(BIN)/python -m tests.soak
+
+fleet: $(VENV)/.dev  ## two gateways in network namespaces behind nginx: exact limits, drills, 10 minutes with everything dying (root)
+	$(BIN)/python -m tests.fleet --json bench/results/fleet.json
+	$(BIN)/python -m docs.generate
 
 fuzz: $(VENV)/.dev  ## 100 000 runs of atheris for every decoder, parser and loader, with long inputs
 	$(BIN)/python -m tests.fuzz
@@ -143,7 +184,7 @@ format:  ## format the code and mend what ruff can mend
 	$(BIN)/ruff check --fix .
 
 lock:  ## renew the hash-locked requirements (needs uv)
-	cd $(REQ) && for name in runtime build compiler dev core; do \
+	cd $(REQ) && for name in runtime build compiler dev core postgres sdks dist site; do \
 	  uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	    --no-annotate --only-binary :all: --upgrade $$name.in -o $$name.txt; done
 
@@ -156,8 +197,8 @@ clean:  ## remove what the targets above made
 
 bench: $(VENV)/.runtime $(FAST)/.made  ## an agent's turn, requests and chunks beside nginx and the peers; what each feature costs; writes bench/results
 	@mkdir -p bench/results
-	$(BIN)/python -m bench.run --json bench/results/bench.json --chart bench/results/bench.svg
-	$(BIN)/python -m bench.costs --json bench/results/costs.json
+	$(BIN)/python -m bench.run --minutes 9 --json bench/results/bench.json --chart bench/results/bench.svg
+	$(BIN)/python -m bench.costs --rounds 3 --json bench/results/costs.json
 	$(BIN)/python -m docs.generate
 
 bench-growth: $(VENV)/.runtime $(FAST)/.made  ## cost against the size of a turn, concurrency, history, chunk size, chunks per read

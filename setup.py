@@ -6,7 +6,9 @@ mypyc makes machine code of the same sources, by the types that mypy has checked
 from __future__ import annotations
 
 import os
+import re
 import sys
+import tomllib
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from setuptools import setup
 from setuptools.command.build_ext import build_ext
 
 SOURCE = Path("src/moongate")
+PROJECT = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]
 OPTIMISATION = os.environ.get("MOONGATE_OPTIMISATION", "2")
 COMPILED = (
     *(
@@ -36,9 +39,17 @@ COMPILED = (
 )
 INTERPRETED = {
     # What people derive classes from, and what derives from a class of C's, must be ordinary classes.
-    *("chat/contracts.py", "pipeline/base.py", "kimi/options.py", "kimi/tool_tokens.py", "kimi/config_fields.py"),
+    *(
+        "chat/contracts.py",
+        "chat/base.py",
+        "chat/fast.py",
+        "kimi/options.py",
+        "kimi/tool_tokens.py",
+        "kimi/config_fields.py",
+    ),
+    "gateway/http/pass_through.py",  # an asynchronous generator, which mypyc cannot compile
     # Compiled code has no recursion limit: this follows its input as deep as it goes.
-    "kimi/answer/twins.py",
+    "kimi/answer/seen_calls.py",
     # These run once, or seldom.
     *(
         "gateway/server/run.py",
@@ -64,7 +75,7 @@ def compiled() -> list[str]:
 
 
 def extensions() -> list[object]:
-    if os.environ.get("MOONGATE_COMPILED") != "1":
+    if os.environ.get("MOONGATE_COMPILED") != "1" or "egg_info" in sys.argv:  # the latter only asks for metadata
         return []
     from mypyc.build import mypycify
 
@@ -101,4 +112,20 @@ class InParallel(build_ext):
             pool.shutdown(cancel_futures=True)  # after a mistake or Ctrl-C nothing more is begun
 
 
-setup(ext_modules=extensions(), cmdclass={"build_ext": InParallel})
+def long_description() -> str:
+    """The README for package indexes, where links into the repository lead nowhere unless they are absolute."""
+    (version,) = re.findall(
+        r'^__version__: Final = "(.+)"$', (SOURCE / "__init__.py").read_text(encoding="utf-8"), re.M
+    )
+    tree = f"{PROJECT['urls']['Source']}/{{}}/v{version}/"
+    text = Path("README.md").read_text(encoding="utf-8")
+    text = re.sub(r"(!\[[^]]*\]\()(?!\w+:|#)", rf"\g<1>{tree.format('raw')}", text)
+    return re.sub(r"((?<!!)\[[^]]*\]\()(?!\w+:|#)", rf"\g<1>{tree.format('blob')}", text)
+
+
+setup(
+    ext_modules=extensions(),
+    cmdclass={"build_ext": InParallel},
+    long_description=long_description(),
+    long_description_content_type="text/markdown",
+)

@@ -68,7 +68,7 @@ def build(
         config["providers"] = providers(f"http://127.0.0.1:{provider}/v1")
         (folder / "config.json").write_text(json.dumps(config))
         serve = [python, "-m", "moongate", "serve", "--config", str(folder / "config.json")]
-        return [*serve, "--workers", str(workers)], {"PYTHONPATH": source, **(env or {})}
+        return [*serve, "--workers", str(workers)], {"PYTHONPATH": source, "MOONGATE_HOME": str(folder), **(env or {})}
 
     def missing() -> str:
         return "" if shutil.which(python) else "not built: make compiled" if python == str(COMPILED) else f"no {python}"

@@ -29,7 +29,7 @@ from bench.turns import HEADLINE
 
 BARE = "bare"
 EVERYTHING = "everything at once"
-BARE_SETTINGS: Mapping[str, object] = {"api_keys": "none", "log": {"format": "off"}}
+BARE_SETTINGS: Mapping[str, object] = {"api_keys": "none", "log": {"format": "off"}, "store": "off", "judge": 0}
 SCRAPE_SECONDS = 1.0
 
 
@@ -73,6 +73,11 @@ class Feature:
     prefix: str = ""  # before the model's name, if not the usual one
 
 
+TRACES = {  # nobody listens at this address: what is sampled is made and thrown away
+    "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9",
+    "OTEL_TRACES_SAMPLER": "parentbased_traceidratio",
+    "OTEL_TRACES_SAMPLER_ARG": "0.01",
+}
 ROUTED = "routed-"  # before the names of routes
 FEATURES = (
     Feature("a client key", {"api_keys": [KEY]}),
@@ -81,7 +86,11 @@ FEATURES = (
         {"api_keys": [{"key": KEY, "name": "bench", "rate": 1_000_000, "concurrency": 6000}]},
     ),
     Feature("JSON log", {"log": {"format": "json"}}),
-    Feature("metrics scraped every second", beside=Scraper),
+    Feature("metrics scraped every second", {"metrics": "clients"}, beside=Scraper),
+    Feature("usage in SQLite", {"store": "usage.db"}),
+    Feature("judge at its default", {"judge": 0.05}),
+    Feature("traces, 1 % of the requests", env=TRACES),
+    Feature("all requests captured (inspect)", {"inspect": True}),
     Feature(
         "a route of two targets",
         {"routes": {f"{ROUTED}{model}": {"targets": [f"plain,{model}", f"agent,{model}"]} for model in MODELS}},

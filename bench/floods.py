@@ -85,6 +85,16 @@ def _fields(model: str, before: str, text: str) -> Callable[[int], Run]:
     return make
 
 
+def _behind_reasoning(open_text: str, unit: str) -> Callable[[int], Run]:
+    """Reasoning that ends within a marker or a call, and one text repeated behind it."""
+
+    def make(size: int) -> Run:
+        opened = b'data: {"choices":[{"index":0,"delta":{"reasoning_content":%b}}]}\n\n' % dumps(open_text)
+        return _stream(K2, [opened, *_events(unit * (size // len(unit)), size)])
+
+    return make
+
+
 def _nameless_calls(size: int) -> Run:
     """Calls that get their names behind text which comes in between."""
     count = size // 100
@@ -182,6 +192,9 @@ FLOODS = (
     Flood("fields that change with every <", _fields(K2, "a", "<"), delta=1),
     Flood("markers over both fields", _fields(K2, f'{BASH}{{"a":"', DONE), delta=1),
     Flood("K3: markers over both fields", _fields(K3, "a", '<|open|>call tool="'), delta=1),
+    Flood("callEnd behind reasoning that ends in a header", _behind_reasoning(CALL, DONE)),
+    Flood("sectionBegin behind reasoning that ends in a header", _behind_reasoning(CALL, BEGIN)),
+    Flood("tags behind reasoning that ends in a marker", _behind_reasoning("<|tool_", "</think>")),
     Flood("nameless calls", _nameless_calls),
     Flood("id a:1:1:1…", _long_id, delta=0),
     Flood("history with colliding ids", _colliding_ids, delta=0),

@@ -35,7 +35,12 @@ class Bench:
     """Starts and stops everything; measures one row for one contender at a time."""
 
     def __init__(
-        self, contenders: Iterable[Contender], *, quick: bool = False, rows: Iterable[str] = tuple(ROWS)
+        self,
+        contenders: Iterable[Contender],
+        *,
+        quick: bool = False,
+        rows: Iterable[str] = tuple(ROWS),
+        minutes: float = 60.0,
     ) -> None:
         self.quick = quick
         self.rows = [row for group in rows for row in ROWS[group] if row.quick or not quick]
@@ -46,6 +51,7 @@ class Bench:
         self.running: dict[Contender, Running] = {}
         self.samples = Samples()
         self._first = 0
+        self.until = time.monotonic() + minutes * 60
         self.skipped: dict[str, str] = {}
         for contender in contenders:
             self.start(contender)
@@ -84,9 +90,14 @@ class Bench:
         at = self._first % max(1, len(found))
         return found[at:] + found[:at]
 
-    def round(self) -> None:
-        """Every row once, all contenders after one another within the row."""
+    def round(self, number: int = 0) -> None:
+        """Every row once, all contenders after one another within the row. What time is over for is left out."""
         for row in self.rows:
+            if number >= row.rounds:
+                continue
+            if time.monotonic() > self.until:
+                self.skipped[f"{row.name}, round {number + 1}"] = "the time is over"
+                continue
             for contender in self.order():
                 if row.asks(contender):
                     self.measure(contender, row)

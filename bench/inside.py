@@ -51,7 +51,7 @@ RESPONSES = {"model": "plain/small", "input": USER_MESSAGES, "tools": [{"type": 
 AGENT = {"model": "agent/small", "messages": USER_MESSAGES, "tools": [{"type": "function", "function": TOOL}]}
 TEXTS = texts(34, 1)
 
-Step = Callable[[], None]
+Step = Callable[[], bool | None]  # False: it cannot run yet, and is tried again
 Steps = Callable[[], list[Step]]  # what one request does, each step in a callback of its own
 
 
@@ -61,10 +61,13 @@ class Wire(asyncio.Transport):
     def __init__(self, quiet: socket.socket) -> None:
         super().__init__()
         self._quiet = quiet
+        self.written = False  # since somebody has set it to False
 
-    def write(self, data: Any) -> None: ...
+    def write(self, data: Any) -> None:
+        self.written = True
 
-    def writelines(self, list_of_data: Any) -> None: ...
+    def writelines(self, list_of_data: Any) -> None:
+        self.written = True
 
     def is_closing(self) -> bool:
         return False
@@ -102,7 +105,8 @@ class Inside:
         self.client.connection_made(Wire(quiet))
         client: Any = gateway.state.targets[0].upstream  # all targets are at one origin
         self.provider = Connection(client._pool._on_free)
-        self.provider.connection_made(Wire(quiet))
+        self._to_provider = Wire(quiet)
+        self.provider.connection_made(self._to_provider)
         client._pool._idle.append(self.provider)
         self.runs = 0
 
@@ -113,14 +117,18 @@ class Inside:
         first = requests.next()
         ask, answer = self.client.data_received, self.provider.data_received
 
-        def answered() -> None:
+        def answered() -> bool:
+            if not self._to_provider.written:  # a thread prepares the request
+                return False
+            self._to_provider.written = False
             self.runs += 1
             for read in reads:
                 answer(read)
+            return True
 
-        def at_once() -> None:
+        def at_once() -> bool:
             ask(first)
-            answered()
+            return answered()
 
         def steps() -> list[Step]:
             data = requests.next()
@@ -190,8 +198,8 @@ def batch(run: Steps, size: int, over: asyncio.Future[None], rest: tuple[Step, .
     while rest or size:
         if not rest:
             size, rest = size - 1, tuple(run())
-        rest[0]()
-        rest = rest[1:]
+        if rest[0]() is not False:
+            rest = rest[1:]
         if rest:  # whoever waits for this step goes on before the next one
             over.get_loop().call_soon(batch, run, size, over, rest)
             return

@@ -89,7 +89,7 @@ def shares(run: SimulationRun, target: int, hours: int = 24) -> Line:
 
 
 def scores(run: SimulationRun, target: int) -> Line:
-    return [(when / HOUR, found[target].score) for when, found in run.scores]
+    return [(when / HOUR, found[target].score) for when, found in run.scores if when <= 24 * HOUR]
 
 
 def charts(runs: Simulations) -> dict[Path, str]:
@@ -98,7 +98,7 @@ def charts(runs: Simulations) -> dict[Path, str]:
     shown = {name: shares(runs.quality, at) for at, name in enumerate(names)}
     both = {"by weight": damage(runs.weighted), "by quality": damage(runs.quality)}
     small = {
-        "any number of requests": shares(runs.small, 1, 8),
+        "no limit": shares(runs.small, 1, 8),
         "4 requests a minute": shares(runs.full, 1, 8),
     }
     return {

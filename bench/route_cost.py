@@ -16,7 +16,7 @@ from moongate.gateway.config.load import parse_config
 from moongate.gateway.record.metrics import Metrics
 from moongate.gateway.record.shared_counters import SharedCounters
 from moongate.gateway.state import GatewayState
-from moongate.gateway.target import Plan
+from moongate.gateway.target import RouteTargets
 from moongate.payload import dumps_text
 
 TIMES, ROUNDS = 3000, 60
@@ -38,18 +38,18 @@ def state() -> GatewayState:
     return GatewayState(config, None, Metrics(SharedCounters()), None)
 
 
-def chosen(plan: Plan, headers: Mapping[bytes, bytes]) -> float:
-    """µs for one choice and what is said of it."""
+def chosen(targets: RouteTargets, headers: Mapping[bytes, bytes]) -> float:
+    """µs for one selected and what is said of it."""
     begin = process_time()
     for _ in range(TIMES):
-        choice = plan.choose(headers, CHAT, b"c" * 32, streamed=True)
-        plan.asked(choice, 0 if choice is None else choice.first)
+        selected = targets.choose(headers, CHAT, b"c" * 32, streamed=True)
+        targets.record_attempt(selected, 0 if selected is None else selected.first)
     return (process_time() - begin) / TIMES * 1e6
 
 
-def scored(plan: Plan) -> float:
+def scored(targets: RouteTargets) -> float:
     """µs for counting one answer."""
-    score = plan.targets[0].score
+    score = targets.targets[0].score
     begin = process_time()
     for _ in range(TIMES):
         score.record("clean", 100.0)
@@ -67,11 +67,12 @@ def main() -> None:
     running = state()
     print("compiled" if not str(payload.__file__).endswith(".py") else "interpreted")
     for strategy in ("ordered", "weighted", "quality"):
-        plan = running.plan(running.routes.find(strategy))
+        targets = running.route_targets(running.routes.find(strategy))
         named = {**HEADERS, b"x-session-id": b"0123456789abcdef"}
-        print(f"{strategy}: session named by a header {twice(lambda plan=plan, named=named: chosen(plan, named))}")  # type: ignore[misc]
-        print(f"{strategy}: session hashed {twice(lambda plan=plan: chosen(plan, HEADERS))}")  # type: ignore[misc]
-    print(f"an answer scored {twice(lambda: scored(plan))}")
+        by_header = twice(lambda targets=targets, named=named: chosen(targets, named))  # type: ignore[misc]
+        print(f"{strategy}: session named by a header {by_header}")
+        print(f"{strategy}: session hashed {twice(lambda targets=targets: chosen(targets, HEADERS))}")  # type: ignore[misc]
+    print(f"an answer scored {twice(lambda: scored(targets))}")
     running.close()
 
 

@@ -39,7 +39,7 @@ class SimulatedVendor:
     _minute: tuple[int, int] = (0, 0)  # and the requests in it
 
     @property
-    def rests_until(self) -> float:
+    def cool_down_until(self) -> float:
         return self.breaker.until
 
     def available(self, now: float) -> bool:

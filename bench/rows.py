@@ -38,6 +38,7 @@ class Row:
     size: int = 0  # KB of a turn; 0: the small request
     cold: bool = False
     quick: bool = False  # also in the short form
+    rounds: int = 99  # in which it is measured, if there are as many
 
     def asks(self, contender: Contender) -> bool:
         if self.front not in contender.fronts:
@@ -57,6 +58,7 @@ def turn_row(size: int, front: str, variant: Variant = PLAIN, **more: Any) -> Ro
     return Row(name, variant.answer, **settings)
 
 
+VARIANT_ROUNDS = 2  # of the rows that are not the headline: else a run would take an hour
 QUICK_VARIANTS = ("new tools", "marker call")
 
 
@@ -65,8 +67,10 @@ def turn_rows() -> list[Row]:
     found = [turn_row(HEADLINE, front, quick=True) for front in FRONTS]
     for variant in VARIANTS[1:]:
         quick = variant.name in QUICK_VARIANTS
-        found += [turn_row(HEADLINE, front, variant, who="own", quick=quick and front == "chat") for front in FRONTS]
-    found += [turn_row(size, front, who="own") for size in SIZES if size != HEADLINE for front in FRONTS]
+        more = {"who": "own", "rounds": VARIANT_ROUNDS}
+        found += [turn_row(HEADLINE, front, variant, quick=quick and front == "chat", **more) for front in FRONTS]
+    sizes = [size for size in SIZES if size != HEADLINE]
+    found += [turn_row(size, front, who="own", rounds=VARIANT_ROUNDS) for size in sizes for front in FRONTS]
     return found
 
 

@@ -48,6 +48,9 @@ def arguments() -> argparse.Namespace:
     options.add_argument("--quick", action="store_true", help="fewer rows, rounds and requests; no peers")
     options.add_argument("--rows", nargs="+", default=list(ROWS), choices=list(ROWS))
     options.add_argument("--rounds", type=int, help="default: 5, quick: 3")
+    options.add_argument(
+        "--minutes", type=float, default=60.0, help="no row is begun afterwards; what is left out is told"
+    )
     options.add_argument("--only", nargs="*", choices=list(CONTENDERS))
     options.add_argument("--build", nargs="*", type=other_build, default=[], metavar="NAME=PYTHON[,SOURCE]")
     options.add_argument("--no-aa", dest="aa", action="store_false", help="nobody runs twice")
@@ -57,8 +60,8 @@ def arguments() -> argparse.Namespace:
 
 
 def measure(bench: Bench, rounds: int, small: bool) -> None:
-    for _ in range(rounds):
-        bench.round()
+    for number in range(rounds):
+        bench.round(number)
         if small:
             bench.latency()
     if small:
@@ -70,7 +73,7 @@ def measure(bench: Bench, rounds: int, small: bool) -> None:
 
 def main() -> int:
     asked = arguments()
-    with Bench(chosen(asked), quick=asked.quick, rows=asked.rows) as bench:
+    with Bench(chosen(asked), quick=asked.quick, rows=asked.rows, minutes=asked.minutes) as bench:
         measure(bench, asked.rounds or (3 if asked.quick else 5), "small" in asked.rows)
     print(printed(bench.samples, bench.skipped))
     if asked.json:

@@ -51,6 +51,7 @@ VARIANTS = (
     Variant("new tools", cold=True),
     Variant("native call", answer="call-100-5"),
     Variant("marker call", answer="marked-100-5"),
+    Variant("native call, guard", answer="call-100-5", options={"guard": "retry"}),
 )
 
 

@@ -8,15 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 from bench.report import costs_table, growth_lines, headline_table, turns_table
+from docs.agent_pages import agent_pages, agents_table
+from docs.command_pages import COMMANDS_PAGE, MAN_PAGE, commands_page, man_page
 from docs.demo_picture import FILE as DEMO
 from docs.demo_picture import output, picture
+from docs.fleet_tables import drill_tables, figure_tables
+from docs.library_page import LIBRARY_PAGE, library_page
 
 from moongate.gateway.config.schema import json_schema, tables
 from moongate.gateway.record.log_lines import FIELDS, Entry, json_line, text_line
 from moongate.gateway.record.metrics import FAMILIES
 from moongate.gateway.record.quality_metrics import GAUGES
+from moongate.gateway.trace.attribute_names import GEN_AI
 from moongate.kimi.config_fields import option_name
 from moongate.kimi.generations import GENERATIONS, Generation
 from moongate.kimi.hosts import (
@@ -34,6 +40,7 @@ from moongate.kimi.refusals import REFUSALS
 from moongate.kimi.tool_tokens import ToolTokens
 from moongate.payload import dumps_text
 from moongate.sim.behaviours_table import behaviours_table
+from moongate.transformers.table import GENERIC
 
 DOCS = Path(__file__).parent
 SCHEMA = DOCS.parent / "src" / "moongate" / "gateway" / "config" / "schema.json"
@@ -140,6 +147,29 @@ def refusals_table() -> str:
     )
 
 
+def generic_table() -> str:
+    """Every generic transformer, with its options."""
+
+    def shown(default: object) -> str:
+        return "its own text" if isinstance(default, str) and len(default) > 40 else f"`{dumps_text(default)}`"
+
+    rows = []
+    for name, row in GENERIC.items():
+        made: Any = row.build(None, "")
+        declared = [] if name == "customparams" else fields(made)
+        options = "; ".join(f"`{each.name}` ({shown(each.default)}): {each.metadata['meaning']}" for each in declared)
+        rows.append([f"`{name}`", row.does, options or "–"])
+    return table(["name", "what it does", "options (defaults)"], rows)
+
+
+def cautions_table() -> str:
+    """Where generic transformers disturb Kimi."""
+    rows = [
+        [f"`{name}`", row.before or "–", row.behind or "–"] for name, row in GENERIC.items() if row.before or row.behind
+    ]
+    return table(["name", "before Kimi", "behind Kimi"], rows)
+
+
 def models_page() -> str:
     """docs/models.md"""
     return f"""\
@@ -191,6 +221,12 @@ def metrics_table() -> str:
     return table(["metric", "type", "what it counts"], rows)
 
 
+def names_table() -> str:
+    """The attributes of traces in both generations."""
+    rows = ([f"`{what}`", *(f"`{name}`" if name else "" for name in names)] for what, names in GEN_AI.items())
+    return table(["what", "by default", "newest"], rows)
+
+
 def log_examples() -> str:
     """The same request in both forms."""
     entry = Entry(
@@ -233,7 +269,9 @@ def pages() -> dict[Path, str]:
     configuration = DOCS / "configuration.md"
     simulator = DOCS / "simulator.md"
     log, metrics = DOCS / "log.md", DOCS / "metrics.md"
+    transformers, traces, agents = DOCS / "transformers.md", DOCS / "traces.md", DOCS / "agents.md"
     speed, readme = DOCS / "speed.md", DOCS.parent / "README.md"
+    fleet = DOCS / "fleet.md"
     grammar = f"```mermaid\n{diagram()}```\n"
     return {
         kimi: filled(
@@ -244,12 +282,22 @@ def pages() -> dict[Path, str]:
             refusals=refusals_table(),
         ),
         DOCS / "models.md": models_page(),
+        fleet: filled(fleet.read_text(encoding="utf-8"), drills=drill_tables(), figures=figure_tables()),
         configuration: filled(configuration.read_text(encoding="utf-8"), settings=tables()),
         SCHEMA: json_schema(),
         log: filled(log.read_text(encoding="utf-8"), examples=log_examples(), fields=log_table()),
         metrics: filled(metrics.read_text(encoding="utf-8"), metrics=metrics_table()),
+        traces: filled(traces.read_text(encoding="utf-8"), names=names_table()),
         simulator: filled(simulator.read_text(encoding="utf-8"), rows=behaviours_table() + "\n"),
+        transformers: filled(
+            transformers.read_text(encoding="utf-8"), generic=generic_table(), cautions=cautions_table()
+        ),
         DEMO: picture(output()),
+        MAN_PAGE: man_page(),
+        COMMANDS_PAGE: commands_page(),
+        LIBRARY_PAGE: library_page(),
+        agents: filled(agents.read_text(encoding="utf-8"), agents=agents_table()),
+        **agent_pages(),
         speed: filled(
             speed.read_text(encoding="utf-8"),
             bench=headline_table(),

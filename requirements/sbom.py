@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from release_check import package_version  # beside this file
+
 HERE = Path(__file__).parent
 _ENTRY = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)([^\\]*)\\?$((?:\n {4}--hash=.*$)*)", re.M)
 
@@ -41,12 +43,13 @@ def component(name: str, version: str, digests: list[str], scope: str) -> dict[s
 
 def bill() -> dict[str, Any]:
     project = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    version = package_version()
     runtime = locked("runtime")
     needed = {name for name, _, _ in runtime}
     found = {each[0]: each for name in ("build", "compiler", "dev") for each in locked(name)}
     others = [each for name, each in found.items() if name not in needed]
     parts = [component(*each, "required") for each in runtime] + [component(*each, "excluded") for each in others]
-    own = f"pkg:pypi/{project['name']}@{project['version']}"
+    own = f"pkg:pypi/{project['name']}@{version}"
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).digest()
     return {
         "bomFormat": "CycloneDX",
@@ -58,7 +61,7 @@ def bill() -> dict[str, Any]:
                 "type": "application",
                 "bom-ref": own,
                 "name": project["name"],
-                "version": project["version"],
+                "version": version,
                 "purl": own,
                 "licenses": [{"license": {"id": project["license"]}}],
             }

@@ -14,6 +14,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
+from itertools import product
 from typing import Any
 
 import anthropic
@@ -44,8 +46,18 @@ class Outcome:
     invalid_turns: int = 0
     empty_turns: int = 0
     faults: list[str] = field(default_factory=list)
-    upstream: int = 0  # requests to the vendor
+    upstream: int = 0  # requests to the vendor, by its own count
+    damaged: int = 0  # answers of the vendor that the gateway judged damaged, those that were replaced among them
     finishes: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def left_damaged(self) -> int:
+        return self.invalid_turns + self.empty_turns
+
+    @property
+    def unexplained(self) -> int:
+        """Requests added, less the damaged answers that another try could replace. 0, if tries are never refused."""
+        return self.upstream - self.turns - (self.damaged - self.left_damaged)
 
 
 @contextmanager
@@ -106,7 +118,7 @@ WAYS: dict[str, Ask] = {
 
 def run(gateway: RunningGateway, simulator: SimServer, model: str, ask: Ask, turns: int) -> Outcome:
     outcome = Outcome()
-    before = _asked(gateway)
+    before, damaged = simulator.vendor.ledger.requests, _damaged(gateway)
     for number in range(turns):
         calls, finish = ask(gateway, model, f"turn {number}: use the tools")
         outcome.turns += 1
@@ -115,7 +127,8 @@ def run(gateway: RunningGateway, simulator: SimServer, model: str, ask: Ask, tur
         outcome.faults += faults
         outcome.invalid_turns += bool(faults)
         outcome.empty_turns += not calls
-    outcome.upstream = _asked(gateway) - before
+    outcome.upstream = simulator.vendor.ledger.requests - before
+    outcome.damaged = _damaged(gateway) - damaged
     return outcome
 
 
@@ -130,29 +143,21 @@ def fault_of(name: str, arguments: str) -> str | None:
     return misfit(SCHEMAS[name], value)
 
 
-def _asked(gateway: RunningGateway) -> int:
-    """Upstream requests so far: attempts and further tries."""
-    total = 0
-    for line in get(f"{gateway.root}/metrics", key=gateway.key).body.decode().splitlines():
-        if line.startswith(("moongate_attempts_total{", "moongate_guard_tries_total{")):
-            total += int(float(line.rpartition(" ")[2])) if 'result="budget"' not in line else 0
-    return total
+def _damaged(gateway: RunningGateway) -> int:
+    """Answers judged damaged so far."""
+    lines = get(f"{gateway.root}/metrics", key=gateway.key).body.decode().splitlines()
+    counted = [line for line in lines if line.startswith("moongate_answers_total{") and 'worth="damaged"' in line]
+    return sum(int(float(line.rpartition(" ")[2])) for line in counted)
 
 
+@cache
 def _openai(gateway: RunningGateway) -> openai.OpenAI:
-    return _CLIENTS.setdefault(
-        gateway.root, openai.OpenAI(base_url=f"{gateway.root}/v1", api_key=gateway.key, max_retries=0)
-    )
+    return openai.OpenAI(base_url=f"{gateway.root}/v1", api_key=gateway.key, max_retries=0)
 
 
+@cache
 def _anthropic(gateway: RunningGateway) -> anthropic.Anthropic:
-    return _ANTHROPICS.setdefault(
-        gateway.root, anthropic.Anthropic(base_url=gateway.root, api_key=gateway.key, max_retries=0)
-    )
-
-
-_CLIENTS: dict[str, openai.OpenAI] = {}
-_ANTHROPICS: dict[str, anthropic.Anthropic] = {}
+    return anthropic.Anthropic(base_url=gateway.root, api_key=gateway.key, max_retries=0)
 
 
 def _chat_request(model: str, prompt: str) -> dict[str, Any]:
@@ -192,17 +197,15 @@ def main() -> None:
     parser.add_argument("--mode", nargs="*", default=list(MODES))
     parser.add_argument("--way", nargs="*", default=list(WAYS))
     asked = parser.parse_args()
-    print("| vendor | recovery | guard | front | turns | invalid turns | upstream requests |")
-    print("|---|---|---|---|---|---|---|")
-    for mode in asked.mode:
-        for valid in asked.valid:
-            for recovery in asked.recovery:
-                model = model_name("k2", f"valid-{valid}-{recovery}")
-                for way in asked.way:
-                    with guarded_gateway([model], mode) as (gateway, simulator):
-                        found = run(gateway, simulator, model, WAYS[way], asked.turns)
-                    row = (f"{valid} %", recovery, mode, way, found.turns, found.invalid_turns, found.upstream)
-                    print("| " + " | ".join(map(str, row)) + " |", flush=True)
+    print("| vendor | recovery | guard | front | turns | invalid | empty | upstream requests | unexplained |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for mode, valid, recovery, way in product(asked.mode, asked.valid, asked.recovery, asked.way):
+        model = model_name("k2", f"valid-{valid}-{recovery}")
+        with guarded_gateway([model], mode) as (gateway, simulator):
+            found = run(gateway, simulator, model, WAYS[way], asked.turns)
+        unexplained = found.unexplained if mode == "retry" else 0
+        counts = (found.turns, found.invalid_turns, found.empty_turns, found.upstream, unexplained)
+        print(f"| {valid} % | {recovery} | {mode} | {way} |", " | ".join(map(str, counts)), "|", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """`make test`, `make test-all` and `.ci/run`: runs make targets one after the other and sums up at the end.
 
-    python -m tests.suite short                   every kind of test, at most eight minutes on two quiet cores
+    python -m tests.suite short                   every kind of test, about half an hour on two cores
     python -m tests.suite full                    everything at full length
     python -m tests.suite full --minutes 30       as much of it as fits, in this order
 
@@ -43,12 +43,20 @@ SHORT = (
     Step("tests-compiled-short", 3, "tests of the compiled modules over them"),
     Step("tests-plain-short", 3, "session, dialect and gateway tests with MOONGATE_FAST=0"),
     Step("test-core", 3, "tests of the core with orjson and pytest alone"),
+    Step("test-sdks", 3, "transports and LiteLLM hook with real agent frameworks"),
+    Step("test-site", 1, "the documentation as a site: strict links, search offline in a browser"),
 )
 FULL = (
     Step("tests-full", 12, "all tests at full length: fuzzing, floods, every fault at full size through every SDK"),
     Step("tests-plain", 5, "all tests with MOONGATE_FAST=0"),
     Step("compiled", 4, "the gateway as machine code"),
     Step("tests-compiled", 5, "all tests over the optimised compiled modules"),
+    Step(
+        "test-sdks-full",
+        12,
+        "every misbehaviour through every agent framework; LiteLLM's proxy with and without the hook",
+    ),
+    Step("dist", 5, "sdist, pure and compiled wheel: built, checked, installed into empty environments, tried"),
     Step("coverage", 4, "every branch of each pure module from its own test file"),
     Step("fuzz", 12, "100 000 long inputs for each fuzz target"),
     Step("soak", 15, "storms, bombs, slow clients, reloads at full size"),

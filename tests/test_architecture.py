@@ -1,6 +1,6 @@
 """The shape of the code: which way imports point, what is pure, how large a file may be.
 
-cli, gateway → net, fast → pipeline → kimi, dialects → chat → wire → errors, payload
+cli, gateway → net, fast → pipeline → kimi, transformers, dialects → chat → wire → errors, payload
 """
 
 from __future__ import annotations
@@ -24,14 +24,21 @@ MAY_IMPORT = {
     "chat": BASE | {"wire"},
     "kimi": BASE | {"wire", "chat"},
     "dialects": BASE | {"wire", "chat"},
-    "pipeline": BASE | {"wire", "chat", "kimi", "dialects"},
+    "transformers": BASE | {"wire", "chat"},
+    "pipeline": BASE | {"wire", "chat", "kimi", "transformers", "dialects"},
     "fast": BASE | {"wire", "chat", "kimi", "dialects", "pipeline"},  # only the gateway and `moongate` itself import it
+    "native": BASE | {"wire", "chat", "kimi", "dialects"},
     "prices": BASE | {"wire", "chat", "kimi"},
     "net": BASE | {"wire", "aio", "switches"},
+    "httpx": BASE | {"wire", "chat", "kimi", "dialects", "pipeline", "KimiTransformer", "Session"},
+    "litellm": {"chat", "KimiTransformer"},
     "sim": BASE | {"wire", "chat", "kimi", "dialects", "pipeline", "net"},
-    "gateway": BASE | {"wire", "chat", "fast", "dialects", "pipeline", "net", "aio", "switches", "prices"},
+    "verify": BASE | {"wire", "chat", "kimi", "transformers", "pipeline", "net", "prices", "gateway"},
+    "gateway": BASE
+    | {"wire", "chat", "fast", "transformers", "dialects", "native", "pipeline", "net", "aio", "switches", "prices"}
+    | {"__version__"},
 }
-PURE = {"errors", "payload", "wire", "chat", "fast", "kimi", "dialects", "pipeline", "prices"}
+PURE = {"errors", "payload", "wire", "chat", "fast", "kimi", "transformers", "dialects", "native", "pipeline", "prices"}
 IMPURE_MODULES = {
     *("asyncio", "concurrent", "ctypes", "datetime", "getpass", "glob", "http", "importlib", "io", "locale", "logging"),
     *("multiprocessing", "os", "pathlib", "platform", "queue", "random", "secrets", "select", "selectors", "shutil"),

@@ -2,7 +2,19 @@ from __future__ import annotations
 
 import pytest
 
-from moongate.payload import accepts, dumps, dumps_inside, dumps_sorted, dumps_text, loads, object_of
+from moongate.payload import (
+    accepts,
+    dumps,
+    dumps_exactly,
+    dumps_inside,
+    dumps_sorted,
+    dumps_spaced,
+    dumps_text,
+    end_of_first,
+    loads,
+    loads_exactly,
+    object_of,
+)
 
 
 def test_compact_and_in_utf_8() -> None:
@@ -19,6 +31,20 @@ def test_what_one_library_refuses_the_other_takes(text: str) -> None:
 def test_a_number_too_large_for_one_is_written_as_null(other: str) -> None:
     value = loads(f"[1e400,-1e400,{other}]")
     assert dumps(value) == dumps_sorted(value) == f"[null,null,{other}]".encode()
+
+
+def test_all_digits() -> None:
+    assert loads_exactly('{"a": 123456789012345678901234567890}') == {"a": 123456789012345678901234567890}
+    for text in ("NaN", "[" * 100_000, "{"):
+        with pytest.raises(ValueError):
+            loads_exactly(text)
+    assert dumps_exactly({"a": [10**30, "é"]}) == '{"a":[1000000000000000000000000000000,"\\u00e9"]}'
+    deep: list[object] = []
+    for _ in range(2000):
+        deep = [deep]
+    for value in (deep, [float("inf")]):
+        with pytest.raises(ValueError):
+            dumps_exactly(value)
 
 
 def test_the_quick_reader_refuses_quickly() -> None:
@@ -57,3 +83,17 @@ def test_equal_values_give_equal_bytes() -> None:
 )
 def test_the_insides_of_many_texts(texts: list[str]) -> None:
     assert dumps_inside(texts) == [dumps(text)[1:-1] for text in texts]
+
+
+def test_spaced_is_what_pythons_own_writer_makes() -> None:
+    assert dumps_spaced({"b": [1, {"d": None, "c": "涨潮"}], "a": 1.5}) == (
+        b'{"a": 1.5, "b": [1, {"c": "\xe6\xb6\xa8\xe6\xbd\xae", "d": null}]}'
+    )
+    assert dumps_spaced("\ud800") == b'"\xed\xa0\x80"'
+    deep = loads("[" * 1000 + "]" * 1000)
+    assert dumps_spaced(deep) == dumps(deep)
+
+
+@pytest.mark.parametrize(("text", "end"), [('[1,"]"],2', 7), ("{} ", 2), ('"a"b', 3)])
+def test_where_the_first_value_ends(text: str, end: int) -> None:
+    assert end_of_first(text) == end

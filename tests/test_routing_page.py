@@ -16,7 +16,7 @@ from moongate.gateway.routing.route_reports import FALLBACK
 from moongate.gateway.routing.routes import Routes
 from moongate.gateway.routing.selector import EXPLORE, RESTING, STICKY
 from moongate.gateway.routing.session_key import HEADERS
-from moongate.gateway.routing.strategies import Standing, rank
+from moongate.gateway.routing.strategies import TargetSnapshot, rank
 
 PAGE = (DOCS / "routing.md").read_text(encoding="utf-8")
 
@@ -40,8 +40,8 @@ def test_the_example_is_computed() -> None:
     ranks = QualityRanks(len(rows))
     ranks.update(qualities)
     assert ranks.worse == [False, False, False, True]
-    standings = [Standing(price=price, worse=worse) for price, worse in zip(prices, ranks.worse, strict=True)]
-    ranking = rank("quality", standings)
+    snapshots = [TargetSnapshot(price=price, worse=worse) for price, worse in zip(prices, ranks.worse, strict=True)]
+    ranking = rank("quality", snapshots)
     assert (ranking.tiers.index(0), ranking.reason) == (1, "price")
 
 

@@ -28,7 +28,7 @@ def ordered(version: str) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", version)]
 
 
-@pytest.mark.parametrize("name", ["runtime", "build", "compiler", "dev", "core"])
+@pytest.mark.parametrize("name", ["runtime", "build", "compiler", "dev", "core", "sdks", "dist", "site"])
 def test_every_package_is_pinned_with_hashes(name: str) -> None:
     text = (REQUIREMENTS / f"{name}.txt").read_text(encoding="utf-8")
     entries = re.split(r"\n(?=\S)", text.strip())

@@ -1,8 +1,8 @@
 """JSON parsing and serialisation. The only module that knows which JSON library is used.
 
-orjson is used first. It refuses two things that providers send: half of a surrogate pair (`"\\ud83d"` in one delta,
-`"\\ude00"` in the next) and integers beyond 64 bits; for those the standard library is used. Both can read deeper
-nesting than they can write, so very deep values are written here.
+orjson is used first. It refuses half of a surrogate pair, which providers send (`"\\ud83d"` in one delta, `"\\ude00"`
+in the next), and does not write integers beyond 64 bits, which it reads as floats; for those the standard library is
+used. Both can read deeper nesting than they can write, so very deep values are written here.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import orjson
 
 JsonObject = dict[str, Any]
 
+_DECODER: Final = json.JSONDecoder()
 _SEPARATOR: Final = "\x1e"
 _SEPARATOR_ENCODED: Final = orjson.dumps(_SEPARATOR)[1:-1]
 
@@ -29,10 +30,20 @@ def loads(data: bytes | str) -> Any:
     try:
         return orjson.loads(data)
     except ValueError:
-        try:
-            return json.loads(data, parse_constant=_refuse_constant)
-        except RecursionError:
-            raise ValueError("nested too deeply") from None
+        return loads_exactly(data)
+
+
+def loads_exactly(data: bytes | str) -> Any:
+    """The same with all digits of integers; slower."""
+    try:
+        return json.loads(data, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def end_of_first(text: str) -> int:
+    """Where the value ends with which a text begins. Raises ValueError if it begins with none."""
+    return _DECODER.raw_decode(text)[1]
 
 
 def accepts(text: str) -> bool:
@@ -71,6 +82,15 @@ def dumps_text(value: Any) -> str:
     return dumps(value).decode("utf-8")
 
 
+def dumps_exactly(value: Any) -> str:
+    """The same. Raises ValueError for what is not written as it is: a number too large for a float, deep nesting."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    return dumps_text(value)
+
+
 def dumps_sorted(value: Any) -> bytes:
     """`dumps` with the keys of objects in order, so that equal values give equal bytes."""
     try:
@@ -83,6 +103,14 @@ def dumps_sorted(value: Any) -> bytes:
             ValueError,
         ):  # too deep to sort; two such values that differ only in order are not expected
             return dumps(value)
+
+
+def dumps_spaced(value: Any) -> bytes:
+    """The same as Python's own writer lays it out, with blanks: for hashes that other programs compare."""
+    try:
+        return json.dumps(value, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    except RecursionError:  # no other program of Python's could have written it
+        return dumps(value)
 
 
 class _Encoded:

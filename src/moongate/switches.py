@@ -1,7 +1,8 @@
 """Switches that are read from the environment once, when the process starts.
 
 `MOONGATE_FAST=0` turns off everything that exists only for speed: `FastSession`, the chunk forwarder, remembered
-request heads, the readers of whole runs of calls and the eager task. What is left is the plain code: same results.
+request heads and tools, the readers of whole runs of calls and the eager task. What is left is the plain code: same
+results.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`make agents`: every agent on every front that it supports, with every misbehaviour of the simulator, and with a
 provider that refuses the gateway's API key.
 
-python -m tests.agents [--agent NAME]... [--front NAME]... [--row NAME]...
+python -m tests.agents [--agent NAME]... [--front NAME]... [--row NAME]... [--family k2|k3]
 
 The row `wrong-key` is the provider that refuses: the agent must print the provider's name.
 """
@@ -26,8 +26,10 @@ def main() -> int:
     parser.add_argument("--agent", action="append", choices=[agent.name for agent in AGENTS])
     parser.add_argument("--front", action="append", choices=["chat", "messages", "responses"])
     parser.add_argument("--row", action="append", help="misbehaviours of the simulator; all if none is named")
+    parser.add_argument("--family", choices=["k2", "k3"], help="of these models only")
     options = parser.parse_args()
     rows = tuple(row for row in MISBEHAVIOURS if not options.row or row[1] in options.row)
+    rows = tuple(row for row in rows if options.family in (None, row[0]))
     models = models_of(rows)
     wrong_key = not options.row or WRONG_KEY in options.row
     failed = 0

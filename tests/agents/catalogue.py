@@ -106,6 +106,55 @@ def _cline(run: AgentRun) -> Command:
     return Command([run.program("cline"), PROMPT])
 
 
+def _copilot(run: AgentRun) -> Command:
+    run.connect("copilot")
+    file = ".copilot/moongate.env"
+    if run.front == "messages":
+        run.change(file, "TYPE=openai", "TYPE=anthropic")
+        run.change(file, f"{run.root}/v1", run.root)
+    elif run.front == "responses":
+        run.change(file, "WIRE_API=completions", "WIRE_API=responses")
+    start = f'. ~/{file} && exec "$0" -p "$1" --allow-all-tools'
+    return Command(["sh", "-c", start, run.program("copilot"), PROMPT])
+
+
+_KILO_OFFLINE = dict.fromkeys(
+    (
+        f"KILO_DISABLE_{name}"
+        for name in ("AUTOUPDATE", "MODELS_FETCH", "DEFAULT_PLUGINS", "SESSION_INGEST", "PRESENCE")
+    ),
+    "1",
+)
+
+
+def _kilo(run: AgentRun) -> Command:
+    run.connect("kilo")
+    package = {"chat": "@ai-sdk/openai-compatible", "messages": "@ai-sdk/anthropic"}[run.front]
+    run.change(".config/kilo/kilo.json", "@ai-sdk/openai-compatible", package)
+    return Command([run.program("kilo"), "run", "--auto", PROMPT], _KILO_OFFLINE)
+
+
+def _pi(run: AgentRun) -> Command:
+    run.connect("pi")
+    kinds = {"chat": "openai-completions", "messages": "anthropic-messages", "responses": "openai-responses"}
+    run.change(".pi/agent/models.json", "openai-completions", kinds[run.front])
+    if run.front == "messages":
+        run.change(".pi/agent/models.json", f"{run.root}/v1", run.root)
+    return Command([run.program("pi"), "--model", f"moongate/{run.model}", "-p", PROMPT], {"PI_OFFLINE": "1"})
+
+
+def _continue(run: AgentRun) -> Command:
+    run.connect("continue")
+    config = str(run.home / ".continue" / "moongate.yaml")
+    env = {"CONTINUE_TELEMETRY_ENABLED": "0", "CONTINUE_CLI_ENABLE_TELEMETRY": "0"}
+    return Command([run.program("cn"), "--config", config, "--auto", "-p", PROMPT], env)
+
+
+def _grok_cli(run: AgentRun) -> Command:
+    run.connect("grok-cli")
+    return Command([run.program("grok"), "--model", run.model, "-p", PROMPT])
+
+
 def _ai_sdk(run: AgentRun) -> Command:
     script = Path(__file__).with_name("ai_sdk.mjs")
     # Node looks for packages beside the script, so the script is copied into the folder of the packages.
@@ -123,6 +172,11 @@ AGENTS = (
     Agent("opencode", ("opencode-ai@1.18.33",), ("chat", "messages"), _opencode),
     Agent("qwen-code", ("@qwen-code/qwen-code@0.24.4",), ("chat", "messages", "responses"), _qwen_code, new_node=True),
     Agent("cline", ("cline@3.0.65",), ("chat",), _cline, new_node=True),
+    Agent("copilot", ("@github/copilot@1.0.102",), ("chat", "messages", "responses"), _copilot, new_node=True),
+    Agent("kilo", ("@kilocode/cli@7.7.7",), ("chat", "messages"), _kilo, new_node=True),
+    Agent("pi", ("@mariozechner/pi-coding-agent@0.73.1",), ("chat", "messages", "responses"), _pi, new_node=True),
+    Agent("continue", ("@continuedev/cli@1.5.47",), ("chat",), _continue, new_node=True),
+    Agent("grok-cli", ("@vibe-kit/grok-cli@0.0.34",), ("chat",), _grok_cli, new_node=True),
     Agent(
         "ai-sdk",
         (

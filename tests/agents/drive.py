@@ -129,7 +129,7 @@ class Stage:
 
 
 @contextmanager
-def staged(models: list[str]) -> Iterator[Stage]:
+def staged(models: list[str], preset: str = "agent") -> Iterator[Stage]:
     """The gateway in front of a strict simulator."""
     with Background() as background:
         simulator = background.start(sim.start(play="strict"))
@@ -137,7 +137,7 @@ def staged(models: list[str]) -> Iterator[Stage]:
             "name": "sim",
             "api_base_url": simulator.url,
             "models": models,
-            "transformer": {"use": [["Kimi", {"preset": "agent"}]]},
+            "transformer": {"use": [["Kimi", {"preset": preset}]]},
         }
         with run_gateway({"providers": [provider]}) as gateway:
             yield Stage(gateway, Simulator(simulator))

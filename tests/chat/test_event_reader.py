@@ -36,6 +36,22 @@ def test_broken_utf8_is_read_with_replacement_and_written_anew() -> None:
     assert chunk.raw is None
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'{"choices":[],"choices":[{"index":0}]}',
+        b'{"choices":[{"index":0,"delta":{"content":"a","content":"b"}}]}',
+        b'{"id":"a","\\u0069d":"\\u003a"}',
+        b'{"error":null,"error":{"message":"no"}}',
+    ],
+)
+def test_what_repeats_a_key_keeps_its_bytes(data: bytes) -> None:
+    """A repeated key breaks no rule: what is not repaired leaves as it came."""
+    found = item(data)
+    assert isinstance(found, Chunk | Failure)
+    assert found.raw == b"raw"
+
+
 @pytest.mark.parametrize("data", [b"{", b"[]", b"1", b'"a"', b"[DONE", b"null", b"\xff"])
 def test_an_event_that_is_no_object_is_a_failure(data: bytes) -> None:
     failure = item(data)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from moongate.chat.progress import Progress, choice_index
+from moongate.chat.progress import CALL_CHARS, Progress, choice_index
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,11 @@ def test_a_choice_without_a_number_is_numbered_by_its_place() -> None:
     assert choice_index({"index": 3}, 0) == 3
     assert choice_index({}, 1) == 1
     assert choice_index({"index": "0"}, 1) == 1
+
+
+def test_text_and_calls_are_measured() -> None:
+    progress = Progress(1)
+    calls = [{"function": {"arguments": "{}"}}, {"function": {"arguments": {}}}, {"function": None}, None]
+    for delta in ({"content": "ab", "reasoning": "c", "role": None}, {"tool_calls": calls}, "odd"):
+        progress.saw({"choices": [{"delta": delta}]})
+    assert progress.size == 1 + 3 + 2 + 4 * CALL_CHARS

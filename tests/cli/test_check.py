@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,6 +30,13 @@ def test_check_describes_the_configuration_without_secrets(capsys: pytest.Captur
     assert "is a placeholder and does nothing" in shown.err
     assert "canary" not in shown.out + shown.err
     assert "\033" not in shown.out + shown.err
+
+
+def test_a_person_is_told_which_build_runs(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    write()
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert run(["check"]) == 0
+    assert "moongate runs as " in capsys.readouterr().err
 
 
 def test_check_shows_what_was_recognised_then_changed_options(
@@ -58,6 +68,21 @@ def test_check_shows_what_was_recognised_then_changed_options(
     shown = capsys.readouterr().out
     assert shown.count('        counterScope: "conversation"\n') == 2
     assert "--all" not in shown
+
+
+def test_check_describes_equal_chains_once(capsys: pytest.CaptureFixture[str]) -> None:
+    models = ["kimi-k2.6", "kimi-k2.6-turbo", "kimi-k3", "kimi-k2.6-fast"]
+    chain = {"use": [["Kimi", {"preset": "agent"}]]}
+    write({"name": "moon", "api_base_url": "https://api.moonshot.ai", "models": models, "transformer": chain})
+    assert run(["check"]) == 0
+    lines = capsys.readouterr().out.split("\n")
+    chains = {line.split()[0]: lines[number + 1].strip() for number, line in enumerate(lines) if "  names: " in line}
+    assert chains == {
+        "kimi-k2.6": "chain: Kimi",
+        "kimi-k2.6-turbo": "chain: as for kimi-k2.6",
+        "kimi-k3": "chain: Kimi",  # another generation
+        "kimi-k2.6-fast": "chain: as for kimi-k2.6",
+    }
 
 
 @pytest.mark.parametrize(
@@ -140,6 +165,61 @@ def test_check_looks_behind_wrong_shapes(capsys: pytest.CaptureFixture[str]) -> 
     assert lines.count("\n") == 5
 
 
+def test_a_wrong_shape_hides_no_other_mistake(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of the same provider, and of what names its models."""
+    first = {"name": "a", "api_base_url": "https://a", "models": ["m"], "retrys": 2}
+    use = {"use": [["Kimi", {"preset": "agnt", "foo": 1, "idPrefix": 3}], ["maxtoken", {"max_tokens": "x", "y": 1}]]}
+    second = {
+        **first,
+        "name": "b",
+        "api_base_url": "nonsense",
+        "models": ["n"],
+        "api_key": ["$NOT_SET", 3],
+        "transformer": use,
+    }
+    write({"providers": [first, second], "aliases": {"claude-*": "yy"}, "default": "xx", "prot": 1})
+    assert run(["check"]) == 2
+    lines = capsys.readouterr().err.rstrip("\n").split("\n")
+    places = [line.removeprefix("moongate: config.json:1: ").split(": ")[0] for line in lines]
+    assert places == [
+        "prot",
+        "providers[0].retrys",
+        "providers[1].retrys",
+        "providers[1].api_key[1]",
+        "providers[1].api_base_url",
+        "providers[1].api_key[0]",
+        "providers[1].transformer.use[0][1].foo",
+        "providers[1].transformer.use[0][1].idPrefix",
+        "providers[1].transformer.use[0][1].preset",
+        "providers[1].transformer.use[1][1].max_tokens",
+        "providers[1].transformer.use[1][1].y",
+        'aliases["claude-*"]',
+        "default",
+    ]
+
+
+@pytest.mark.parametrize("wrong", [{"models": ["m", 3]}, {"name": 3}, {"models": [{"name": "n", "alias": 3}]}])
+def test_a_model_that_could_not_be_read_is_not_called_unknown(
+    wrong: dict[str, object], capsys: pytest.CaptureFixture[str]
+) -> None:
+    provider = {"name": "a", "api_base_url": "https://a", "models": ["m"]}
+    write(
+        {"providers": [{"name": "b", "api_base_url": "https://b", "models": ["n"], **wrong}, provider], "default": "x"}
+    )
+    assert run(["check"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("short", [True, False])
+def test_the_short_forms_hide_no_mistake_either(short: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    provider = {"name": "a", "api_base_url": "nonsense", "models": ["m"], "retrys": 2}
+    write(provider if short else [provider])
+    assert run(["check"]) == 2
+    shown = capsys.readouterr().err
+    assert "retrys" in shown
+    assert "api_base_url" in shown
+
+
 def test_check_warns_about_a_kimi_model_without_kimi(capsys: pytest.CaptureFixture[str]) -> None:
     write({"name": "p", "api_base_url": "https://p", "models": ["moonshotai/Kimi-K2.6", "other"]})
     assert run(["check"]) == 0
@@ -160,3 +240,51 @@ def test_check_rejects(content: Any, message: str, capsys: pytest.CaptureFixture
         write(content)
     assert run(["check"]) == 2
     assert capsys.readouterr().err.startswith(message)
+
+
+def test_check_says_which_combinations_disturb_kimi(capsys: pytest.CaptureFixture[str]) -> None:
+    provider = {"name": "p", "api_base_url": "https://api.moonshot.ai", "models": ["kimi-k2.6"]}
+    write({**provider, "transformer": {"use": ["StreamOptionsTransformer", "Kimi", ["Sampling", {"top_p": 0.5}]]}})
+    assert run(["check"]) == 0
+    shown = capsys.readouterr()
+    assert "chain: streamoptions" in shown.out
+    assert "chain: sampling\n      options (4 more at their defaults: --all):\n        topP: 0.5" in shown.out
+    assert "p,kimi-k2.6: use sampling beside Kimi with caution: it sets parameters again" in shown.err
+    assert "streamoptions" not in shown.err
+
+
+def test_a_transformer_of_ones_own_takes_the_place_of_a_generic_one(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("own.py").write_text("from moongate import BaseTransformer\nclass Own(BaseTransformer): pass\n")
+    provider = {"name": "p", "api_base_url": "https://api.moonshot.ai", "models": ["kimi-k2.6"]}
+    chain = {"transformer": {"use": ["Kimi", "sampling"]}}
+    write({"providers": [{**provider, **chain}], "transformers": {"sampling": "own.py:Own"}})
+    assert run(["check"]) == 0
+    assert "with caution" not in capsys.readouterr().err
+
+
+def test_check_prints_json_for_scripts(capsys: pytest.CaptureFixture[str]) -> None:
+    write()
+    assert run(["check", "--json"]) == 0
+    shown = capsys.readouterr()
+    found = json.loads(shown.out)
+    assert found["valid"] is True
+    assert [(each["provider"], each["model"]) for each in found["models"]] == [
+        ("p", "kimi-k2"),
+        ("p", "kimi-k3"),
+        ("plain", "x"),
+    ]
+    assert "best" in found["models"][1]["names"]
+    assert found["models"][1]["fallback"] == ["p,kimi-k2"]
+    assert found["models"][0]["chain"] == ["Kimi", "CustomTransformer"]
+    assert found["port"] == 4321
+    assert "canary" not in shown.out + shown.err
+
+
+def test_check_prints_errors_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    write({**CONFIG, "prot": 1, "default": "nobody"})
+    assert run(["check", "--json"]) == 2
+    shown = capsys.readouterr()
+    found = json.loads(shown.out)
+    assert found["valid"] is False
+    assert any("prot" in each["place"] + each["message"] for each in found["errors"])
+    assert shown.err == ""

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests.cli.sample import write
 
+from moongate import __version__
 from moongate.cli import COMMANDS, main
 from moongate.cli.providers import PROVIDERS
 
@@ -29,7 +30,7 @@ def test_help(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code(*arguments) == 0
     shown = capsys.readouterr().out
     assert "usage: moongate" in shown
-    assert f"example{'s' if arguments[0] in ('init', 'replay') else ''}:\n  moongate " in shown
+    assert f"example{'s' if arguments[0] in ('init', 'replay', 'verify', 'completion') else ''}:\n  moongate " in shown
     usage = shown.partition("\n\n")[0]
     assert re.findall(r"(?:WORKERS|OUTPUT|REQUEST|CONTENT_TYPE|(?<!-)\bfile\b|\{\w+,\w+,\w+)", usage) == []
 
@@ -48,7 +49,7 @@ def test_the_help_of_init_lists_the_providers(capsys: pytest.CaptureFixture[str]
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code("--version") == 0
-    assert capsys.readouterr().out.startswith("moongate ")
+    assert capsys.readouterr().out == f"moongate {__version__}\n"
 
 
 @pytest.mark.parametrize("arguments", [["nonsense"], ["serve", "--nonsense"], ["connect", "nobody"]])

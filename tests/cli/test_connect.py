@@ -10,16 +10,14 @@ from typing import Any
 import pytest
 from tests.cli.sample import CONFIG, run, write
 
-from moongate.cli.agents import context_window
-from moongate.cli.connect import SIMULATED
+from moongate.cli.agent_settings import context_window
+from moongate.cli.agents import AGENTS
 from moongate.sim import listed_models
 
 pytestmark = pytest.mark.usefixtures("folder")
 
 
-@pytest.mark.parametrize(
-    "agent", ["claude-code", "codex", "opencode", "kimi-code", "kimi-cli", "cline", "qwen-code", "openai"]
-)
+@pytest.mark.parametrize("agent", AGENTS)
 def test_connect_shows_what_an_agent_needs(agent: str, capsys: pytest.CaptureFixture[str]) -> None:
     write()
     assert run(["connect", agent]) == 0
@@ -69,9 +67,11 @@ def test_connect_shows_a_reference_to_the_key(
 def test_connect_names_a_model_that_the_simulator_has(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["connect", "openai"]) == 0
     shown = capsys.readouterr().out
-    assert f'model="{SIMULATED}"' in shown
-    assert "no config.json here" in shown
-    assert listed_models()[0] == SIMULATED
+    assert f'model="{listed_models()[0]}"' in shown
+    assert "no config.json here and no gateway running" in shown
+    assert run(["connect", "openai", "--model", "kimi-k2-sim-markers"]) == 0
+    assert run(["connect", "openai", "--model", "kimi-k2-sim-marker"]) == 2
+    assert "--model: The model 'kimi-k2-sim-marker' does not exist. Did you mean" in capsys.readouterr().err
 
 
 def test_connect_needs_an_address_if_any_free_port_is_configured(capsys: pytest.CaptureFixture[str]) -> None:
@@ -81,10 +81,21 @@ def test_connect_needs_an_address_if_any_free_port_is_configured(capsys: pytest.
     assert run(["connect", "openai", "--url", "http://127.0.0.1:5"]) == 0
 
 
-def test_connect_rejects_an_unknown_model(capsys: pytest.CaptureFixture[str]) -> None:
-    write({key: value for key, value in CONFIG.items() if key != "default"})
+@pytest.mark.parametrize("default", [None, "kimi-k2"])
+def test_connect_rejects_an_unknown_model(default: str | None, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also one that the default would answer: it may be a slip."""
+    write({**CONFIG, "default": default} if default else {k: v for k, v in CONFIG.items() if k != "default"})
     assert run(["connect", "codex", "--model", "kimi-k9"]) == 2
     assert "--model: The model 'kimi-k9' does not exist" in capsys.readouterr().err
+    assert run(["connect", "codex", "--model", "claude-opus-5"]) == 0  # an alias fits it
+
+
+def test_connect_writes_nothing_if_it_is_not_known_for_which_gateway(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["connect", "claude-code", "--write"]) == 2
+    assert "no gateway is running, and there is no config.json here: start it first" in capsys.readouterr().err
+    assert contents(folder) == {}
 
 
 def test_connect_writes_into_json_and_keeps_the_rest(capsys: pytest.CaptureFixture[str]) -> None:
@@ -198,6 +209,14 @@ def test_undo_gives_back_what_was_there_before(agent: str, name: str, folder: Pa
     assert file.read_text() == text
 
 
+def test_cline_gets_its_window(folder: Path) -> None:
+    """Without it, Cline compacts at 128 000 tokens."""
+    write()
+    assert run(["connect", "cline", "--write", "--context-window", "65536"]) == 0
+    found = json.loads((folder / FILES["cline"]).read_text())
+    assert found["providers"]["openai-compatible"]["settings"]["contextWindow"] == 65_536
+
+
 def test_kimi_code_gets_its_default_model_and_its_window(folder: Path) -> None:
     write()
     assert run(["connect", "kimi-code", "--write", "--context-window", "65536"]) == 0
@@ -271,6 +290,7 @@ def test_connect_says_what_it_cannot_do(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_connect_names_the_file_that_it_cannot_change(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    write()
     (folder / ".claude").touch()
     assert run(["connect", "claude-code", "--write"]) == 2
     assert "cannot be changed: " in capsys.readouterr().err

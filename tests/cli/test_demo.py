@@ -56,6 +56,7 @@ def test_it_is_plain_when_piped(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr().out
     assert "\033" not in shown
     assert [line[3:] for line in shown.split("\n") if line[:1].isdigit()] == [*TITLES, "A tool loop of two turns"]
+    assert "serve   (prints a link to the inspector: " in shown
     assert shown.count("   came  ") == shown.count("   left  ") == shown.count("   why   ") == 5
 
 

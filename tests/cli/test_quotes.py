@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 from tests.cli.sample import run
+from tests.cli.served import serving
 
 from moongate.cli import command_parser
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 CONFIG = re.findall(r"```json\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)[0]
 ANSWER = (
     'data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_1","type":"function",'
@@ -61,23 +62,32 @@ def test_a_command_of_a_page_is_known_with_its_options(page: str, line: str) -> 
     command_parser(words[0]).parse_args(words)
 
 
-def test_the_commands_of_the_readme_work_in_their_order(tmp_path: Path) -> None:
-    """As a new user runs them, beside a gateway; `make` and the agents themselves are tested elsewhere."""
+@pytest.mark.parametrize(
+    ("page", "written"),
+    [("README.md", ".claude/settings.json"), ("index.md", "config.json"), ("serving.md", "config.json")],
+)
+def test_the_commands_of_a_page_work_in_their_order(page: str, written: str, tmp_path: Path) -> None:
+    """As a new user runs them, beside a gateway; `make`, `serve`, `--live` and the agents are tested elsewhere."""
     environ = {
         "PATH": os.environ["PATH"],
         "HOME": str(tmp_path),
         "MOONGATE_HOME": str(tmp_path / "m"),
         "LANG": "C.UTF-8",
+        "OPENROUTER_API_KEY": "sk-for-a-test",
     }
     environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
-    lines = [line for page, line in COMMANDS if page == "README.md" and line.startswith("moongate ")]
-    assert len(lines) >= 4
-    for line in lines:
-        command = PROGRAM + line.removeprefix("moongate")
-        done = subprocess.run(command, shell=True, cwd=tmp_path, env=environ, capture_output=True, text=True)
-        assert done.returncode == 0, (line, done.stderr)
-    assert (tmp_path / ".claude" / "settings.json").exists()
-    assert not (tmp_path / ".codex" / "config.toml").exists()  # the last command takes it back
+    lines = [line for name, line in COMMANDS if name == page and line.startswith("moongate ")]
+    lines = [line for line in lines if not line.startswith("moongate serve") and "--live" not in line]
+    assert len(lines) >= 2
+    with serving(tmp_path, MOONGATE_HOME=environ["MOONGATE_HOME"]) as served:
+        root = served.root()
+        for line in lines:
+            command = PROGRAM + line.removeprefix("moongate")
+            done = subprocess.run(command, shell=True, cwd=tmp_path, env=environ, capture_output=True, text=True)
+            assert done.returncode == 0, (line, done.stderr)
+    text = (tmp_path / written).read_text(encoding="utf-8")
+    assert (root if page == "README.md" else "api_base_url") in text
+    assert not (tmp_path / ".codex" / "config.toml").exists()  # the last command of the README takes it back
 
 
 def test_the_configuration_of_the_readme_has_nine_lines_and_no_warning(

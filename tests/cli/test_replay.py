@@ -45,7 +45,9 @@ def test_replay_shows_input_output_and_notes(capsys: pytest.CaptureFixture[str])
         (b'{"choices":[{"message":{"tool_calls":[{"id":"x","function":{"name":"f"}}]}}]}', 0, ["functions.f:0"]),
         (b'{"error":{"message":"no","code":429}}', 1, ["UpstreamRefused 429: no"]),
         (b'data: {"error":{"message":"no","code":429}}\n\n', 1, ["error 429: no"]),
-        (b"<html>", 1, ["without [DONE]"]),
+        (b"<html>", 1, ["no answer at all"]),
+        (b"", 1, ["no answer at all"]),
+        (b'{"hello": 1}', 1, ["has no choices", "no answer at all"]),
     ],
 )
 def test_replay_of_other_bodies(body: bytes, code: int, marks: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,7 +65,7 @@ def test_replay_of_other_bodies(body: bytes, code: int, marks: list[str], capsys
         (chunk("Hel"), "1 event in, 2 out; 0 calls; finish_reason none; 0 repairs; incomplete"),
         (
             b'{"error":{"message":"no","code":429}}',
-            "0 events in, 0 out; 0 calls; finish_reason none; 0 repairs; incomplete",
+            "0 events in, 0 out; 0 calls; finish_reason none; 0 repairs; error 429: no",
         ),
     ],
 )
@@ -118,3 +120,46 @@ def test_replay_rejects(arguments: list[str], message: str, capsys: pytest.Captu
     Path("body").write_bytes(RECORDED)
     assert run(["replay", *arguments]) == 2
     assert capsys.readouterr().err.startswith(message)
+
+
+def test_replay_of_folders_and_files_sums_them(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("some/inner").mkdir(parents=True)
+    Path("some/a.sse").write_bytes(CALLED)
+    Path("some/inner/b.sse").write_bytes(CALLED)
+    Path("some/.hidden").write_bytes(b"not read")
+    Path("cut.sse").write_bytes(chunk("Hel"))
+    assert run(["replay", "some", "cut.sse"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["some/a.sse", "some/inner/b.sse", "cut.sse", "3"]
+    assert lines[0].endswith('1 call; finish_reason "tool_calls"; 2 repairs: id, finish_reason; complete')
+    assert lines[2].endswith("incomplete")
+    assert lines[3] == "3 answers: 2 complete, 1 incomplete; 2 calls; 4 repairs: finish_reason × 2, id × 2"
+
+
+def test_replay_gives_json_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("called.sse").write_bytes(CALLED)
+    Path("page.html").write_bytes(b"<html>busy</html>")
+    assert run(["replay", "--json", "called.sse", "page.html"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["files"][0] == {
+        "file": "called.sse",
+        "outcome": "complete",
+        "events_in": 3,
+        "events_out": 3,
+        "calls": 1,
+        "finish_reasons": ["tool_calls"],
+        "repairs": {"id": 1, "finish_reason": 1},
+    }
+    assert found["files"][1]["outcome"] == "no answer at all"
+    assert found["total"] == {
+        "answers": 2,
+        "outcomes": {"complete": 1, "no answer at all": 1},
+        "calls": 1,
+        "repairs": {"finish_reason": 1, "id": 1},
+    }
+
+
+def test_replay_of_an_empty_folder_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("empty").mkdir()
+    assert run(["replay", "empty"]) == 2
+    assert "empty: there is no file in this folder" in capsys.readouterr().err

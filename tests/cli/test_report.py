@@ -61,5 +61,5 @@ def test_calls_are_counted_once(capsys: pytest.CaptureFixture[str]) -> None:
     for index in (0, 0, 1):
         report.closed([Chunk(event(tool_calls=[{"index": index}, "odd"]))])
     report.closed([Chunk({"choices": [{"index": [], "delta": None, "finish_reason": "stop"}]})])
-    assert '; 3 calls; finish_reason "stop"; 0 repairs; complete' in report.totals.summary(complete=True)
+    assert '; 3 calls; finish_reason "stop"; 0 repairs; complete' in report.totals.summary("complete")
     assert capsys.readouterr().out

@@ -33,6 +33,7 @@ def test_without_a_configuration_the_simulator_answers(tmp_path: Path) -> None:
         assert [call["id"] for call in choice["message"]["tool_calls"]] == ["functions.look:0"]
         assert get(f"{root}/ready").json() == {"status": "ready"}
         served.find(r"see what it repairs: \S.* -m moongate demo\n", err=True)
+        served.find(r"runs as (machine code|Python; `make compiled` builds the same as machine code)", err=True)
         # A name that combines rows is refused, not answered by a model that plays none of them.
         reply = post(root + PATH, {**ASK, "model": "kimi-k2-sim-strict-markers"}, key=key)
         assert reply.status == 404

@@ -158,7 +158,8 @@ def test_a_port_in_use_ends_the_start_only_if_the_configuration_names_it(tmp_pat
         write(tmp_path, config(upstream, admin={"port": port}))
         with serving(tmp_path) as served:
             assert served.end() == 2
-            assert f"admin: cannot listen on 127.0.0.1:{port}: Address already in use" in served.err
+            assert f"admin: cannot listen on 127.0.0.1:{port}: Address already in use by " in served.err
+            assert "while attempting" not in served.err
 
 
 @pytest.fixture
@@ -175,9 +176,23 @@ def test_a_standard_port_in_use_is_a_warning(tmp_path: Path, upstream: Scripted)
         port = free.getsockname()[1]
     write(tmp_path, config(upstream))
     with serving(tmp_path, "--port", str(port)) as served:
-        served.find("port 3001 cannot be used .*: there is no admin listener", err=True)
+        served.find(
+            r"port 3001 cannot be used \(Address already in use( by [^()]*)?\): there is no admin listener", err=True
+        )
         assert get(served.root() + "/health").status == 200
         assert served.stop() == 0
+
+
+@pytest.mark.usefixtures("standard_port")
+def test_if_the_gateways_own_port_is_in_use_that_is_the_only_message(tmp_path: Path, upstream: Scripted) -> None:
+    write(tmp_path, config(upstream))
+    (tmp_path / "config.json").chmod(0o600)
+    with socket.create_server(("127.0.0.1", 0)) as used:
+        port = used.getsockname()[1]
+        served = Served(tmp_path, "--port", str(port))
+        assert served.end() == 1
+    assert served.err.startswith(f"moongate: cannot listen on 127.0.0.1:{port}: it is in use by ")
+    assert served.err.count("\n") == 1
 
 
 def test_a_folder_that_cannot_be_written_is_a_warning_where_client_keys_are_configured(

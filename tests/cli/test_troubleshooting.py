@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.gateway import run_gateway
+from tests.support.http import get
 
 from moongate.cli.demo_agent import ask
-from moongate.errors import UpstreamRefused
+from moongate.errors import BadUpstream, UpstreamRefused, UpstreamTimeout
+from moongate.gateway.config.limit_settings import Timeouts
 from moongate.gateway.http.provider_errors import name_provider
 from moongate.net.dial import Origin
 
@@ -32,7 +35,13 @@ UNTYPED = {
 
 
 def test_every_symptom_has_its_section() -> None:
-    wanted = ("my agent stops", "markers in the text", "reasoning_content is missing", "invalid temperature")
+    wanted = (
+        "my agent stops",
+        "my agent is silent",
+        "markers in the text",
+        "reasoning_content is missing",
+        "invalid temperature",
+    )
     for each in (*wanted, "not a valid moonshot flavored json schema", "401", "429", "context window"):
         assert any(each in title for title in SECTIONS), each
 
@@ -58,12 +67,21 @@ def test_a_refusal_of_moonshot_is_quoted_and_repaired(
     ("title", "error"),
     [
         ("401", UpstreamRefused("Invalid Authentication", status=401)),
+        ("my agent is silent", UpstreamTimeout("the provider took too long (first event)", code="first_timeout")),
         (
             "429",
             UpstreamRefused(ask("kimi-k2-sim-429", [USER], repaired=False).answer.error, status=429, retry_after=1),
         ),
     ],
 )
-def test_an_error_of_a_provider_is_quoted(title: str, error: UpstreamRefused) -> None:
-    name_provider(error, "moonshot", Origin("api.moonshot.ai", 443, tls=True), "kimi-k2.6")
+def test_an_error_of_a_provider_is_quoted(title: str, error: BadUpstream) -> None:
+    name_provider(error, "moonshot", [Origin("api.moonshot.ai", 443, tls=True)], "kimi-k2.6")
     assert f"```text\n{error}\n```" in SECTIONS[title]
+
+
+def test_health_and_keep_alive_are_as_described() -> None:
+    silent = SECTIONS["my agent is silent"]
+    assert f"every {Timeouts().keep_alive:g} seconds" in silent
+    assert Timeouts().first_event == 120  # "after two minutes"
+    with run_gateway({"providers": [{"name": "p", "api_base_url": "http://127.0.0.1:9", "models": ["m"]}]}) as gateway:
+        assert f"`{get(gateway.root + '/health').body.decode()}`" in silent

@@ -37,6 +37,14 @@ def args_delta(index: int, arguments: str) -> Chunk:
     return chunk({"tool_calls": [{"index": index, "function": {"arguments": arguments}}]})
 
 
+def custom_delta(index: int, text: str, **first: str) -> Chunk:
+    """A delta of a call of a custom tool; its first one has `id` and `name`."""
+    entry: dict[str, Any] = {"index": index, "custom": {"input": text}}
+    if first:
+        entry = {"index": index, "id": first["id"], "type": "custom", "custom": {"name": first["name"], "input": text}}
+    return chunk({"tool_calls": [entry]})
+
+
 def usage_chunk(usage: dict[str, Any] | None = None) -> Chunk:
     return Chunk.of({**HEAD, "choices": [], "usage": usage or USAGE})
 
@@ -50,6 +58,11 @@ def completion(message: dict[str, Any], finish: str = "stop", **more: Any) -> di
 def tool_call(call: str, name: str, arguments: str) -> dict[str, Any]:
     """A call in a message of a non-streamed completion."""
     return {"id": call, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def custom_call(call: str, name: str, text: str) -> dict[str, Any]:
+    """A call of a custom tool in a message of a non-streamed completion."""
+    return {"id": call, "type": "custom", "custom": {"name": name, "input": text}}
 
 
 def encoded(encoder: Encoder, items: Iterable[Item]) -> bytes:

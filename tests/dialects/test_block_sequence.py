@@ -10,6 +10,7 @@ from tests.dialects.chat_answers import (
     args_delta,
     call_delta,
     chunk,
+    custom_delta,
     reasoning_delta,
     text_delta,
     usage_chunk,
@@ -247,3 +248,33 @@ def test_the_last_usage_counts() -> None:
     for item in (usage_chunk({"prompt_tokens": 1}), usage_chunk(), chunk(finish="stop"), Done()):
         encoder.feed(item)
     assert [(finish.reason, finish.stop, finish.usage) for finish in seen] == [("stop", None, USAGE)]
+
+
+def test_the_text_of_a_custom_call_is_the_input_of_an_object() -> None:
+    items: list[Item] = [
+        custom_delta(0, "", id="1", name="f"),
+        custom_delta(0, 'a"'),
+        custom_delta(0, "{\n"),
+        chunk(finish="tool_calls"),
+        Done(),
+    ]
+    inner = (r"{\"input\":\"", r"a\\\"", r"{\\n", r"\"}")
+    assert script(*items) == f"<chatcmpl-abc(call=1:f|{'|'.join(inner)})tool_calls>"
+
+
+def test_a_custom_call_ends_with_the_answer() -> None:
+    """Its text has no end of its own, so what comes for it later must not be lost."""
+    items: list[Item] = [
+        custom_delta(0, "{}", id="1", name="f"),
+        call_delta(1, "2", "g", "{}"),
+        text_delta("t"),
+        custom_delta(0, "b"),
+        chunk(finish="stop"),
+        Done(),
+    ]
+    assert script(*items) == (r"<chatcmpl-abc(call=1:f|{\"input\":\"{}|b|\"})(call=2:g|{})(text|t)stop>")
+
+
+def test_a_call_without_a_body_is_no_custom_call() -> None:
+    delta = {"tool_calls": [{"index": 0, "id": "1", "custom": None}]}
+    assert script(chunk(delta, "stop"), Done()) == "<chatcmpl-abc(call)stop>"

@@ -9,6 +9,7 @@ from moongate.dialects.chat_answer import (
     Finish,
     answer_id,
     arguments_of,
+    custom_body,
     first_choice,
     head_of,
     reasoning_of,
@@ -117,6 +118,11 @@ def test_arguments_are_text() -> None:
     assert arguments_of({"arguments": '{"a": 1}'}) == '{"a": 1}'
     assert arguments_of({"arguments": {"a": 1}}) == '{"a":1}'
     assert arguments_of({}) == ""
+
+
+def test_a_call_of_a_custom_tool_has_an_input() -> None:
+    assert custom_body({"custom": {"name": "patch", "input": "*"}}) == {"name": "patch", "arguments": "*"}
+    assert custom_body({"custom": "odd"}) == custom_body({}) == {}
 
 
 def test_the_stop_sequence_that_providers_report() -> None:

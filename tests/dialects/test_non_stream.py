@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.dialects.chat_answers import USAGE, completion, tool_call
+from tests.dialects.chat_answers import USAGE, completion, custom_call, tool_call
 
 from moongate.dialects.block_sequence import MAX_HELD
 from moongate.dialects.non_stream import CompletionBlocks
@@ -105,3 +105,12 @@ def test_held_back_arguments_have_a_limit() -> None:
         CompletionBlocks(completion({"tool_calls": [*held, tool_call("4", "i", "{...}")]}))
     released = [tool_call(str(number), "f", "{" + half + "}") for number in range(4)]
     assert len(CompletionBlocks(completion({"tool_calls": released})).blocks) == 4
+
+
+def test_custom_calls() -> None:
+    message = {"tool_calls": [custom_call("1", "f", 'a"é'), custom_call("2", "g", ""), tool_call("3", "h", "{}")]}
+    assert blocks(completion(message)) == [
+        ("call", "1", "f", '{"input":"a\\"é"}'),
+        ("call", "2", "g", '{"input":""}'),
+        ("call", "3", "h", "{}"),
+    ]

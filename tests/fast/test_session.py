@@ -10,12 +10,12 @@ from tests.support.assembly import assemble
 from tests.support.cuts import every_cut
 
 from moongate import BadUpstream, KimiTransformer
+from moongate.chat.base import BaseExchange
 from moongate.chat.contracts import Dialect, Encoder, Exchange
 from moongate.chat.items import Chunk, Item
 from moongate.dialects import CHAT, MESSAGES, RESPONSES
 from moongate.errors import GatewayError
 from moongate.fast.session import FastSession
-from moongate.pipeline.base import BaseExchange
 from moongate.pipeline.session import Session
 
 Row = dict[str, Any]
@@ -223,3 +223,22 @@ def test_nothing_is_written_behind_the_end() -> None:
     assert done.feed(TEXT) == done.close() == b""
     open_ = begun()
     assert assemble(open_.close()).error
+
+
+def test_text_that_passes_the_guard_is_in_the_next_request_and_the_next_try_is_read_the_plain_way() -> None:
+    function = {"name": "f", "parameters": {"type": "object", "required": ["a"]}}
+    request = {**REQUEST, "tools": [{"type": "function", "function": function}], "seed": 1}  # the errors are shown
+    exchange = KimiTransformer.from_config({"preset": "agent", "guard": "retry"}, model="kimi-k2").begin(request)
+    session = FastSession(exchange, SSE)
+    session.feed(TEXT)
+    assert session.pass_through is not None
+    assert session.feed(event("b")) == event("b")
+    session.feed(event(CALL) + END + DONE)
+    assert session.waiting
+    wanted = exchange.next_request()
+    assert wanted is not None
+    assert [each["content"] for each in wanted["messages"] if each["role"] == "assistant"] == ["ab"]
+    session.resume(SSE)
+    assert not session.waiting
+    assert b"again" in session.feed(event("again") + event("more"))
+    assert session.pass_through is None

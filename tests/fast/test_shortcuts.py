@@ -9,6 +9,7 @@ import pytest
 from tests.kimi.answering import K2, K3, PARSING, REQUEST, begin
 
 from moongate import KimiTransformer
+from moongate.chat.base import BaseExchange, BaseTransformer
 from moongate.chat.contracts import Exchange
 from moongate.chat.items import Chunk, Done, Item
 from moongate.chat.verdict import CLEAN
@@ -17,7 +18,6 @@ from moongate.fast.shortcuts import TextShortcut, shortcut_of
 from moongate.kimi.exchange import KimiExchange
 from moongate.kimi.guard.exchange import GuardedExchange
 from moongate.kimi.property_exchange import PropertyRestoringExchange
-from moongate.pipeline.base import BaseExchange, BaseTransformer
 from moongate.pipeline.chain import Chain, ChainExchange
 
 Row = dict[str, Any]
@@ -55,6 +55,8 @@ def test_text_passes_unless_a_marker_may_be_in_it() -> None:
     assert shortcut.stops == b"<"
     assert shortcut.passes(CONTENT, b"b")
     assert not shortcut.passes(CONTENT, b"a < b")
+    shortcut.passed(CONTENT, b"b")  # without a parser nobody has to know
+    assert shortcut.passes(CONTENT, b"b")
     exchange.feed(chunk("<|tool"))
     assert not shortcut.passes(CONTENT, b"b"), "a marker may go on"
     assert shortcut.passes(REASONING, b"b")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.kimi.answering import PARSING, begin
+from tests.kimi.answering import K2, PARSING, REQUEST, begin
 
+from moongate import KimiTransformer
 from moongate.chat.items import Chunk
 from moongate.dialects import CHAT, MESSAGES
 from moongate.fast.envelope import EnvelopeLearner
@@ -13,6 +14,7 @@ from moongate.fast.shortcuts import shortcut_of
 from moongate.fast.text_path import TextPath
 from moongate.fast.writers import TextWriter, writer_of
 from moongate.kimi.exchange import KimiExchange
+from moongate.kimi.guard.exchange import GuardedExchange
 
 Row = dict[str, Any]
 
@@ -131,3 +133,18 @@ def test_a_front_that_has_no_open_block_is_not_passed_through() -> None:
     assert found.feed(raw("b"))
     assert found.pass_through is not None
     assert found.pass_through.write is not None
+
+
+def test_text_that_passes_the_guard_is_kept_for_another_try() -> None:
+    exchange = KimiTransformer.from_config({"guard": "retry"}, model=K2).begin(REQUEST)
+    assert isinstance(exchange, GuardedExchange)
+    exchange.feed(chunk("a"))
+    envelope = EnvelopeLearner().learn(chunk("a"))
+    shortcut, writer = shortcut_of(exchange), writer_of(CHAT.encoder({}))
+    assert envelope is not None
+    assert shortcut is not None
+    assert writer is not None
+    found = TextPath(envelope, shortcut, writer)
+    assert found.feed(raw("b") + raw("")) == raw("b") + raw("")
+    assert found.feed(raw("c")) == raw("c")
+    assert exchange.current.choice(0).message()["content"] == "abc"

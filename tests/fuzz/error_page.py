@@ -7,6 +7,7 @@ from time import thread_time
 from tests.fuzz.draw import Draw, table_of
 
 from moongate.dialects.overflow import overflow_of
+from moongate.gateway.http.redaction import Redactor
 from moongate.gateway.http.upstream_errors import MAX_MESSAGE, may_retry, upstream_error
 
 PAGE_TOKENS = table_of(
@@ -24,8 +25,9 @@ PAGE_TOKENS = table_of(
         "context length",
     ),
     *('{"error":', '{"message":"', '"code":', "}", "maximum ", "token limit", "\\u00", "&lt;", "\x00", "insufficient_"),
-    "context length",
+    *("\\", "%5c", "&#92;", "context length"),
 )
+REDACT = Redactor(["sk-quota-1-suspended", "insufficient-context"]).redact
 PAGE_SIZE = 8192
 PAGE_SECONDS = 0.05  # of CPU; a linear reader takes less than a hundredth of it
 
@@ -39,7 +41,7 @@ def error_page(data: bytes) -> None:
     spent = []
     for _ in range(3):  # one quick round is enough: a busy machine makes a round slower, never quicker
         start = thread_time()
-        error = upstream_error(status, {}, page)
+        error = upstream_error(status, {}, page, REDACT)
         may_retry(error)
         overflow_of(error)
         spent.append(thread_time() - start)

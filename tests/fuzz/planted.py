@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from tests.fuzz import samples
 from tests.fuzz.draw import Draw
 from tests.fuzz.guide import Target
-from tests.fuzz.targets import K2_TOKENS, OFFERS, TOKENS, front_target, grammar, sse
+from tests.fuzz.targets import K2_TOKENS, TOKENS, TOOL_SETS, front_target, grammar, sse
 
 from moongate.dialects.openai_chat import ChatDialect
 from moongate.kimi.markers.k2 import K2Parser
@@ -33,7 +33,7 @@ class UncheckedDialect(ChatDialect):
 
 
 def loses(data: bytes) -> None:
-    grammar(Draw(data), K2_TOKENS, lambda: LosingParser(TOKENS, OFFERS[1], False))
+    grammar(Draw(data), K2_TOKENS, lambda: LosingParser(TOKENS, TOOL_SETS[1], False))
 
 
 def hangs(data: bytes) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +26,12 @@ from moongate.errors import BadRequest, ConfigError, GatewayError
 from moongate.gateway.config.load import parse_config
 from moongate.gateway.http.json_body import read_object
 from moongate.kimi.family import Family
-from moongate.kimi.ids import Ledger
+from moongate.kimi.ids import CallIds
 from moongate.kimi.markers.k2 import K2, K2Parser
 from moongate.kimi.markers.k3 import K3, K3Parser
 from moongate.kimi.markers.pieces import Channel, Parser, Piece
-from moongate.kimi.offer import Offer, ToolKeys
 from moongate.kimi.options import KimiOptions
+from moongate.kimi.tool_set import ToolKeys, ToolSet
 from moongate.kimi.tool_tokens import ToolTokens
 from moongate.kimi.transformer import KimiTransformer
 from moongate.payload import dumps
@@ -41,11 +41,12 @@ from moongate.wire.frames import Frame
 from moongate.wire.ndjson import NdjsonDecoder
 from moongate.wire.sse import SseDecoder
 
+FIELDS: Sequence[Channel] = ("reasoning", "content")
 DELTAS = (1, 5, 1 << 20)  # characters
 LIMIT = 40
 WORDS = samples.words_of(samples.CHAT, samples.CHUNK, samples.REPLY)
 TOOLS = {"bash": ToolKeys(frozenset({"command"}), frozenset({"command"})), "read_file": ToolKeys()}
-OFFERS = Offer(TOOLS, False), Offer(TOOLS, True)
+TOOL_SETS = ToolSet(TOOLS, False), ToolSet(TOOLS, True)
 TOKENS = ToolTokens()
 K2_TOKENS = table_of(
     *("a", " ", "\n", "<", "<|", "|>", "{", "}", '"command"', ":", '"ls"', ",", "[", "]", "1", "\\", "é", "😀"),
@@ -84,23 +85,24 @@ def _frames(decoder: SseDecoder | NdjsonDecoder, pieces: Sequence[bytes]) -> tup
 
 def k2(data: bytes) -> None:
     draw = Draw(data)
-    repair, offer = draw.byte() & 1 > 0, OFFERS[draw.byte() & 7 > 0]
-    grammar(draw, K2_TOKENS, lambda: K2Parser(TOKENS, offer, repair))
+    repair, tool_set = draw.byte() & 1 > 0, TOOL_SETS[draw.byte() & 7 > 0]
+    grammar(draw, K2_TOKENS, lambda: K2Parser(TOKENS, tool_set, repair))
 
 
 def k3(data: bytes) -> None:
     draw = Draw(data)
-    repair, offer = draw.byte() & 1 > 0, OFFERS[draw.byte() & 7 > 0]
-    grammar(draw, K3_TOKENS, lambda: K3Parser(offer, repair))
+    repair, tool_set = draw.byte() & 1 > 0, TOOL_SETS[draw.byte() & 7 > 0]
+    grammar(draw, K3_TOKENS, lambda: K3Parser(tool_set, repair))
 
 
 def grammar(draw: Draw, tokens: Sequence[str], make: Callable[[], Parser]) -> None:
     """The parsed answer does not depend on the size of the deltas."""
-    cut = draw.byte()
+    seams = [draw.byte() for _ in range(draw.byte() % 5)]
+    first_field = draw.byte() & 1
     text = draw.text(tokens)
-    texts: list[tuple[Channel, str]] = [("reasoning", text[:cut]), ("content", text[cut:])]
-    if cut > 200:
-        texts = [("content", text)]
+    texts: list[tuple[Channel, str]] = []
+    for number, (begin, end) in enumerate(pairwise([0, *sorted(seams), len(text)])):
+        texts.append((FIELDS[(number + first_field) % 2], text[begin:end]))
     first, *others = (_parsed(make(), texts, size) for size in DELTAS)
     for other in others:
         assert (other.content, other.reasoning, other.calls) == (first.content, first.reasoning, first.calls)
@@ -156,13 +158,13 @@ def ids(data: bytes) -> None:
     """Claimed ids are unique and, if the family requires a form, well-formed; so are the ids of a history."""
     draw = Draw(data)
     family = draw.pick(FAMILIES)
-    ledger = Ledger(ID_OPTIONS[family, draw.byte() & 3 == 3], family.id_rule)
+    call_ids = CallIds(ID_OPTIONS[family, draw.byte() & 3 == 3], family.id_rule)
     names = ("bash", "read_file", "a.b:c", "")
     given = ("", "call_1", "functions.bash:0", "functions.bash:1", "bash_0", "bash_1", "functions.a.b:c:2", "7")
     claimed = []
     for _ in range(draw.byte() % 24):
         name = draw.pick(names)
-        claimed.append(ledger.claim(draw.pick(given), name))
+        claimed.append(call_ids.claim(draw.pick(given), name))
         assert family is K3 or claimed[-1].startswith(f"functions.{name}:")
     assert len(set(claimed)) == len(claimed)
     history = draw.changed(samples.CHAT["messages"], WORDS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import ssl
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
@@ -76,8 +77,9 @@ async def whole(asked: Asked) -> None:
 class Scripted:
     """`play` answers each request; `seen` remembers them all. Everything runs on the loop it was started on."""
 
-    def __init__(self, play: Play = whole) -> None:
+    def __init__(self, play: Play = whole, *, tls: ssl.SSLContext | None = None) -> None:
         self.play = play
+        self.tls = tls
         self.seen: list[Asked] = []
         self.left = 0  # clients that went away while they were being answered
         self._server: asyncio.Server | None = None
@@ -89,7 +91,7 @@ class Scripted:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-        self._server = await asyncio.start_server(connected, "127.0.0.1", 0, backlog=1024)
+        self._server = await asyncio.start_server(connected, "127.0.0.1", 0, backlog=1024, ssl=self.tls)
         return self
 
     async def stop(self) -> None:
@@ -102,7 +104,8 @@ class Scripted:
     @property
     def url(self) -> str:
         assert self._server is not None
-        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+        port = self._server.sockets[0].getsockname()[1]
+        return f"https://localhost:{port}" if self.tls is not None else f"http://127.0.0.1:{port}"
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

@@ -35,6 +35,12 @@ async def play(asked: Asked) -> None:
         asked.document(b"<html><body>Oh no</body></html>", 503, retry_after="90")
     elif wanted == "not json":
         asked.document(b"<html>")
+    elif wanted == "repeated keys" and not asked.json.get("stream"):
+        asked.document(b'{"choices":[],' + json.dumps(COMPLETION).encode()[1:])
+    elif wanted == "repeated keys":
+        asked.begin_stream()
+        asked.send(chunk("Hel").replace(b'"choices"', b'"choices":[],"choices"') + chunk("lo.", "stop") + DONE)
+        asked.end_stream()
     elif wanted == "error in 200":
         asked.document({"error": {"message": "sorry", "code": 400}})
     elif asked.json.get("stream"):
@@ -77,6 +83,14 @@ def test_a_stream_comes_back_with_its_own_bytes(gateway: RunningGateway) -> None
     assert reply.status == 200
     assert reply.body == chunk("Hel") + chunk("lo.", "stop") + DONE
     assert reply.headers["content-type"] == "text/event-stream; charset=utf-8"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_answer_that_repeats_a_key_leaves_as_it_came(gateway: RunningGateway, stream: bool) -> None:
+    reply = ask(gateway, user="repeated keys", stream=stream)
+    assert reply.status == 200
+    assert reply.body.count(b'"choices"') == (3 if stream else 2)
+    assert b"Hel" in reply.body
 
 
 @pytest.mark.parametrize("path", ["/chat/completions", "/v1/chat/completions?beta=true"])

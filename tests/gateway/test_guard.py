@@ -44,6 +44,7 @@ def test_every_call_that_leaves_is_valid(model: str, way: str) -> None:
     assert found.faults == []
     assert found.empty_turns == 0
     assert found.upstream == expected_requests(model, TURNS) > TURNS
+    assert found.unexplained == 0
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -53,6 +54,8 @@ def test_a_vendor_that_is_never_right_is_asked_three_times_at_most(way: str) -> 
         text = get(f"{gateway.root}/metrics", key=gateway.key).body.decode()
     assert found.invalid_turns > 0
     assert found.upstream <= 18
+    if not way.startswith("messages"):  # this front completes JSON whose end is missing: fewer turns look damaged
+        assert found.unexplained == 0
     assert "moongate_answers_total{" in text
     assert 'worth="damaged"' in text
 

@@ -12,7 +12,7 @@ from tests.support.background import Background
 from tests.support.gateway import KEY, RunningGateway, run_gateway
 from tests.support.http import Reply, post
 
-from moongate.gateway.http.target_request import OFFLOAD_BYTES
+from moongate.gateway.http.offload import OFFLOAD_BYTES, OFFLOAD_OBJECTS
 
 THREADS = """
 import asyncio
@@ -78,6 +78,11 @@ def test_an_answer(gateway: RunningGateway, upstream: Scripted, size: int, threa
     finally:
         upstream.play = before
     assert reply.json()["answer_in_thread"] is threaded
+
+
+def test_many_small_objects(gateway: RunningGateway, upstream: Scripted) -> None:
+    ask(gateway, 10, metadata=[{}] * OFFLOAD_OBJECTS)
+    assert upstream.seen[-1].json["request_in_thread"] is True
 
 
 def test_errors_of_large_requests_are_the_clients(gateway: RunningGateway) -> None:

@@ -41,7 +41,7 @@ def gateway() -> Iterator[RunningGateway]:
         unknown = {"name": "unknown", "api_base_url": "http://no-such-host.invalid/v1", "models": ["kimi-nowhere"]}
         config = {
             "providers": [provider, closed, unknown],
-            "aliases": {"claude-*": "kimi-k2"},
+            "aliases": {"claude-*": "kimi-k2", "gpt-*": "kimi-refused"},
             "default": "kimi-k2",
             "retries": {"retries": 0},
         }
@@ -101,13 +101,28 @@ def test_a_client_of_events_gets_a_final_error_as_an_event(
     gateway: RunningGateway, model: str, key: str | None, words: str
 ) -> None:
     """Codex would ask five times more after a 401 or 404."""
+    error = _final_error(gateway, model, key or gateway.key)
+    assert error["code"] == "invalid_prompt"
+    assert words in error["message"]
+
+
+def test_a_client_of_events_is_told_that_nobody_answers_at_the_provider_s_address() -> None:
+    """Codex would ask thirty times more after a 502, for 40 seconds."""
+    provider = {"name": "closed", "api_base_url": "http://127.0.0.1:9/v1", "models": ["kimi-closed"]}
+    with run_gateway({"providers": [provider], "retries": {"backoff": 0}}) as running:
+        error = _final_error(running, "kimi-closed", running.key)
+    assert error["code"] == "invalid_prompt"
+    assert error["message"].startswith("provider 'closed' (http://127.0.0.1:9): no connection to the provider")
+
+
+def _final_error(gateway: RunningGateway, model: str, key: str) -> dict[str, str]:
     body = {"model": model, "input": "hi", "stream": True}
-    reply = post(gateway.root + "/v1/responses", body, key=key or gateway.key, headers=EVENTS)
+    reply = post(gateway.root + "/v1/responses", body, key=key, headers=EVENTS)
     assert reply.status == 200
     last = json.loads(reply.body.decode().strip().rpartition("data: ")[2])
     assert last["type"] == "response.failed"
-    assert last["response"]["error"]["code"] == "invalid_prompt"
-    assert words in last["response"]["error"]["message"]
+    error: dict[str, str] = last["response"]["error"]
+    return error
 
 
 @pytest.mark.parametrize(
@@ -131,3 +146,12 @@ def test_an_answer_of_another_model_says_so(
     assert reply.status == 200
     assert reply.headers.get("x-moongate-model") == header
     assert "x" not in reply.headers
+
+
+@pytest.mark.parametrize("accept", [{}, EVENTS], ids=["status", "event"])
+def test_an_error_of_another_model_says_so(gateway: RunningGateway, accept: dict[str, str]) -> None:
+    body = {"model": "gpt-5", "input": "hi", "stream": True}
+    reply = post(gateway.root + "/v1/responses", body, key=gateway.key, headers=accept)
+    assert reply.status == (200 if accept else 401)
+    assert WHO in reply.body.decode()
+    assert reply.headers["x-moongate-model"] == "gpt-5 -> moonshot,kimi-refused"

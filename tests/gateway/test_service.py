@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from moongate.gateway.config.load import read_config
-from moongate.gateway.service import GatewayFactory, Service
+from moongate.gateway.gateway_factory import GatewayFactory
+from moongate.gateway.service import Service
 
 
 def test_a_change_between_reading_and_starting_is_noticed(tmp_path: Path) -> None:

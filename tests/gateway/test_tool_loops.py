@@ -13,25 +13,13 @@ from tests.support.front import Front, JsonObject, Tool
 from tests.support.fronts import FRONTS
 from tests.support.gateway import RunningGateway, run_gateway
 from tests.support.loops import EXPECTED_CALLS, TOOLS, Loop, assert_good, run_loop
+from tests.support.misbehaviours import APART, FIRST, PLAYED
 
 from moongate import sim
 from moongate.sim import GENERATIONS, HOSTS, ROWS, SimServer, model_name
 
-# Rows that end in an error (tests/gateway/test_failures.py), wait for real (below), or are no misbehaviour.
-FAILING = {"broken", "broken-chunk", "stalled", "error-mid", "429", "500", "quota"}
-APART = {"slow", "long", "awkward", "no-arguments", "429-once", "silent-arguments", "code-tags"}
-# Modes of the provider, and calls that no client with functions can answer.
-OTHERS = {"strict-count", "max-tokens", "nameless-calls", "custom-calls"}
-PLAYED = [
-    (family, row.name)
-    for row in ROWS
-    for family in row.families
-    if row.group not in ("host", "refusal", "damage") and row.name not in FAILING | APART | OTHERS
-    if family == "k2" or row.group not in ("framing", "fault")  # these know nothing of families
-]
 BAD_IDS = ("foreign-ids", "empty-ids", "repeated-ids", "one-id", "short-ids", "safe-ids", "number-ids")
 COUNTED_IDS = [f"strict-count-{row.name}" for row in ROWS if row.group == "ids"]
-FIRST = {"k2": "k2.5", "k3": "k3"}  # generations that think, so that reasoning has to survive as well
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from moongate.gateway.config.settings import CustomTransformer
 from moongate.gateway.config.steps import Step
 from moongate.gateway.transformers import Transformers
 from moongate.payload import JsonObject
+from moongate.pipeline.registry import TRANSFORMERS
 
 AT = ConfigPlace(ConfigDocument("c.json", None, {}), "transformers.X")
 LOUD = """
@@ -58,7 +59,7 @@ def test_options_of_a_step_override_the_defaults(folder: Path) -> None:
 
 
 def test_a_module_and_the_class_s_own_name(tmp_path: Path) -> None:
-    found = Transformers.load([custom("moongate.pipeline.base:BaseTransformer", "")], tmp_path)
+    found = Transformers.load([custom("moongate.chat.base:BaseTransformer", "")], tmp_path)
     assert "BaseTransformer" in found
     assert begun(found, "BaseTransformer") == {"messages": []}
 
@@ -78,11 +79,11 @@ def test_from_config_gets_model_and_base_url(tmp_path: Path) -> None:
 
 
 def test_an_installed_one_is_imported_only_when_it_is_used(tmp_path: Path) -> None:
-    entry = EntryPoint("Installed", "moongate.pipeline.base:BaseTransformer", "moongate.transformers")
+    entry = EntryPoint("Installed", "moongate.chat.base:BaseTransformer", "moongate.transformers")
     broken = EntryPoint("Broken", "no.such.module:Thing", "moongate.transformers")
     found = Transformers({}, {}, {"Installed": entry, "Broken": broken})
     assert {"Installed", "Broken", "Kimi"} <= set(found)
-    assert len(found) == 4
+    assert len(found) == len(TRANSFORMERS) + 3  # these two, and the placeholder
     assert begun(found, "Installed") == {"messages": []}
     with pytest.raises(ConfigError, match="cannot be loaded: ModuleNotFoundError"):
         begun(found, "Broken")

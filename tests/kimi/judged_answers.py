@@ -13,7 +13,15 @@ from moongate import Verdict
 
 Row = dict[str, Any]
 
-SOUND = ('{"command":"ls"}', '{"path":"a b"}', "{}", '{"n":[1,2.5,null,true],"o":{"x":"\\u00e9"}}', "[1]")
+SOUND = (
+    '{"command":"ls"}',
+    '{"path":"a b"}',
+    "{}",
+    '{"n":[1,2.5,null,true],"o":{"x":"\\u00e9"}}',
+    "[1]",
+    '{"command":5}',
+)
+MISFITS = ("[1]", '{"command":5}')  # JSON, but not as the schema of bash says
 BROKEN = ('{"command":"ls', "{'command': 'ls'}", '{"a":1,}', "ls -l", '{"a":NaN}')
 
 
@@ -27,6 +35,7 @@ class JudgedAnswer:
     message: Row
     reason: str
     verdict: Verdict
+    checked: Verdict  # the same where calls are checked against their schemas
     broken: bool = False  # a stream of it ends before its finish reason
 
     def body(self) -> Row:
@@ -52,6 +61,7 @@ class _Draft:
     """An answer while it is built."""
 
     kinds: set[str] = field(default_factory=set)
+    misfits: bool = False  # a call does not fit its schema
     repaired: bool = False
     required: bool = False
     reason: str = "stop"
@@ -85,7 +95,11 @@ def judged_answer(random: Random) -> JudgedAnswer:
     if draft.required and form in ("text", "unread", "empty") and draft.reason not in ("length", "content_filter"):
         draft.kinds.add("missing_call")
     broken = random.random() < 0.05
-    return JudgedAnswer(request, dict(options), model, message, draft.reason, _verdict(draft, broken), broken)
+    verdict = _verdict(draft, broken)
+    if draft.misfits:
+        draft.kinds.add("schema_mismatch")
+    checked = _verdict(draft, broken)
+    return JudgedAnswer(request, dict(options), model, message, draft.reason, verdict, checked, broken)
 
 
 def _verdict(draft: _Draft, broken: bool) -> Verdict:
@@ -111,6 +125,7 @@ def _native(random: Random, draft: _Draft) -> list[Row]:
             arguments = random.choice(BROKEN)
             kinds.add("invalid_json")
         draft.kinds |= set() if cut else kinds
+        draft.misfits = draft.misfits or (not cut and name == "bash" and arguments in MISFITS)
         good = f"functions.{name}:{at}"
         given = good if random.random() < 0.7 else f"call_{at}"
         draft.repaired = draft.repaired or given != good
@@ -137,6 +152,7 @@ def _k2(random: Random, draft: _Draft) -> str:
         if random.random() < 0.2:
             arguments = random.choice(BROKEN)
             draft.kinds.add("invalid_json")
+        draft.misfits = draft.misfits or (name == "bash" and arguments in MISFITS)
         calls.append(CALL.format(f"functions.{name}:{at}", arguments))
     section = SECTION.format("".join(calls))
     if random.random() < 0.2:  # the text ends inside one more call

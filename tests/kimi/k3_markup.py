@@ -6,10 +6,10 @@ from tests.kimi.marker_reading import CUTS, ParsedCall, ParsedChoice, cut_in
 
 from moongate.kimi.markers.k3_reader import K3Reader
 from moongate.kimi.markers.pieces import Channel
-from moongate.kimi.offer import Offer, ToolKeys
+from moongate.kimi.tool_set import ToolKeys, ToolSet
 
-OFFER = Offer({"calc": ToolKeys()})
-NO_CALLS = Offer(OFFER.tools, calls_allowed=False)
+TOOL_SET = ToolSet({"calc": ToolKeys()})
+NO_CALLS = ToolSet(TOOL_SET.tools, calls_allowed=False)
 
 
 def opened(name: str, body: str = "", rest: str = "") -> str:
@@ -28,11 +28,11 @@ def tools(*calls: str) -> str:
     return opened("tools", "".join(calls))
 
 
-def parse(text: str, channel: Channel = "content", offer: Offer = OFFER, repair: bool = False) -> ParsedChoice:
+def parse(text: str, channel: Channel = "content", tool_set: ToolSet = TOOL_SET, repair: bool = False) -> ParsedChoice:
     """What the parser makes of the text; the same at every cut."""
     results: list[ParsedChoice] = []
     for pieces in ([text], *(cut_in(text, size) for size in CUTS)):
-        parser = K3Reader(offer, repair)
+        parser = K3Reader(tool_set, repair)
         one = ParsedChoice()
         for piece in pieces:
             one.take(parser.feed(channel, piece))

@@ -24,6 +24,7 @@ from tests.kimi.answering import (
 from moongate.chat.items import Chunk, Done, Failure, Item, Opaque
 from moongate.chat.verdict import ABORTED, CLEAN, FAILED
 from moongate.errors import BadUpstream
+from moongate.kimi.exchange import MAX_CHOICES
 
 Row = dict[str, Any]
 
@@ -40,6 +41,18 @@ def payload_of(item: Item) -> Row:
 
 
 # Whole answers
+
+
+def test_choices_beyond_a_limit_pass_as_they_came() -> None:
+    whole = [{"index": at, "message": {"tool_calls": [call("a")]}} for at in range(MAX_CHOICES + 2)]
+    left = begin().reply({"choices": whole})["choices"]
+    assert [one is other for one, other in zip(left, whole, strict=True)] == [False] * MAX_CHOICES + [True] * 2
+    exchange = begin()
+    deltas = [{"index": at, "delta": {"content": "a"}} for at in range(MAX_CHOICES + 2)]
+    exchange.feed(Chunk.of({"choices": deltas}))
+    assert payload_of(only(exchange.feed(Chunk.of({"choices": deltas[-1:]}))))["choices"] == deltas[-1:]
+    ends = [choice["index"] for item in exchange.feed(Done()) for choice in choices_of([item])]
+    assert ends == list(range(MAX_CHOICES))
 
 
 def test_a_reply_that_breaks_no_rule_is_the_same_object() -> None:
@@ -207,3 +220,30 @@ def test_an_answer_whose_finish_reason_is_left_alone_is_judged_too() -> None:
     exchange = begin(options)
     exchange.reply(answer({"tool_calls": [call(name="rm")]}, reason=7))
     assert exchange.verdict.kinds == ("unknown_tool",)
+
+
+def test_an_answer_needs_no_request_any_more() -> None:
+    def streamed(*, forgets: bool) -> list[Row]:
+        exchange = begin(PARSING)
+        if forgets:
+            exchange.request = {}
+        return choices_of(fed(exchange, chunk({"content": CALL}), chunk({}, "stop"), DONE))
+
+    assert streamed(forgets=True) == streamed(forgets=False)
+
+
+def test_there_is_no_other_try() -> None:
+    exchange = begin()
+    assert exchange.next_request() is None
+    assert list(exchange.settle()) == []
+    assert list(exchange.replaced) == []
+
+
+def test_calls_are_checked_against_their_schemas_only_on_demand() -> None:
+    exchange = begin()
+    assert exchange.schema_check() is None
+    exchange.reply(answer({"tool_calls": [call(arguments='{"command":7}')]}, "tool_calls"))
+    assert exchange.verdict == CLEAN
+    check = exchange.schema_check()
+    assert check is not None
+    assert check().kinds == ("schema_mismatch",)

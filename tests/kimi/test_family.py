@@ -12,7 +12,7 @@ from moongate.kimi.family import Family, IdRule
 from moongate.kimi.generations import FAMILY_NAMES, GENERATIONS, Generation, ModelFacts, recognise_model
 from moongate.kimi.hosts import HOST_NAMES, HOSTS, HostFacts, ParameterFacts, recognise_host
 from moongate.kimi.markers.pieces import Channel, Piece, Text, WholeCall, WholeCalls
-from moongate.kimi.offer import Offer
+from moongate.kimi.tool_set import ToolSet
 from moongate.kimi.tool_tokens import ToolTokens
 
 CALL = re.compile(r"\[\[([a-z]+) (\{.*?\})\]\]")
@@ -23,14 +23,14 @@ class BracketParser:
 
     idle = False
 
-    def __init__(self, _: ToolTokens, offer: Offer, repair_arguments: bool) -> None:
-        self._offer = offer
+    def __init__(self, _: ToolTokens, tool_set: ToolSet, repair_arguments: bool) -> None:
+        self._tool_set = tool_set
 
     def feed(self, channel: Channel, text: str) -> list[Piece]:
         calls: list[WholeCall] = [("", name, arguments) for name, arguments in CALL.findall(text)]
         rest = CALL.sub("", text)
         found: list[Piece] = [Text(channel, rest)] if rest else []
-        return [*found, WholeCalls(calls)] if calls and self._offer.calls_allowed else found
+        return [*found, WholeCalls(calls)] if calls and self._tool_set.calls_allowed else found
 
     def release(self) -> list[Piece]:
         return []

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from moongate.kimi.family import IdRule
-from moongate.kimi.ids import Ledger, bare_tool_name
+from moongate.kimi.ids import CallIds, bare_tool_name
 from moongate.kimi.options import KimiOptions
 
 DEFAULT = KimiOptions()
@@ -16,8 +16,8 @@ REQUEST_SCOPE = KimiOptions(counter_scope="request")
 def claims(
     *calls: tuple[str | None, str], options: KimiOptions = DEFAULT, rule: IdRule = IdRule.TOOL_NAME
 ) -> list[str]:
-    ledger = Ledger(options, rule)
-    return [ledger.claim(original_id or "", name) for original_id, name in calls]
+    call_ids = CallIds(options, rule)
+    return [call_ids.claim(original_id or "", name) for original_id, name in calls]
 
 
 def test_valid_ids_are_kept() -> None:
@@ -98,18 +98,18 @@ def test_the_prefix_is_an_option() -> None:
 
 def test_with_the_repair_off_ids_are_unchanged() -> None:
     options = KimiOptions(repair_on_mismatch=False)
-    assert not Ledger(options, IdRule.TOOL_NAME).active
+    assert not CallIds(options, IdRule.TOOL_NAME).active
     assert claims(("x", "a"), ("x", "a"), (None, "a"), options=options) == ["x", "x", ""]
 
 
 def test_with_the_repair_off_a_call_from_text_gets_an_id_that_is_new() -> None:
-    ledger = Ledger(KimiOptions(repair_on_mismatch=False), IdRule.UNIQUE)
-    ledger.keep(["ls_2", "ls_2", ""])
-    answer = ledger.fork()
+    call_ids = CallIds(KimiOptions(repair_on_mismatch=False), IdRule.UNIQUE)
+    call_ids.keep(["ls_2", "ls_2", ""])
+    answer = call_ids.fork()
     assert [answer.free_id("ls"), answer.free_id("ls")] == ["ls_3", "ls_4"]
     answer.keep(["ls_6"])
     assert answer.free_id("ls") == "ls_7"
-    assert ledger.fork().free_id("a") == "a_3"
+    assert call_ids.fork().free_id("a") == "a_3"
 
 
 def test_k3_accepts_any_id_once() -> None:
@@ -131,7 +131,7 @@ def test_k3_gets_the_next_free_id() -> None:
 @pytest.mark.parametrize("active", [False, True])
 def test_claiming_many_ids_equals_claiming_each(rule: IdRule, normalises: bool, active: bool) -> None:
     options = KimiOptions(id_normalization=normalises, repair_on_mismatch=active)
-    at_once, singly = Ledger(options, rule), Ledger(options, rule)
+    at_once, singly = CallIds(options, rule), CallIds(options, rule)
     runs = [
         [("", "a"), ("", "b")],
         [("functions.a:1", "a"), ("a_9", "a"), ("b_14", "b")],
@@ -148,24 +148,24 @@ def test_claiming_many_ids_equals_claiming_each(rule: IdRule, normalises: bool, 
 
 
 def test_request_scope_restarts_with_each_message() -> None:
-    ledger = Ledger(REQUEST_SCOPE, IdRule.TOOL_NAME)
-    ledger.begin_message()
-    assert [ledger.claim("x", "a"), ledger.claim("y", "a")] == ["functions.a:0", "functions.a:1"]
-    ledger.begin_message()
-    assert ledger.claim("functions.a:0", "a") == "functions.a:0"
-    assert ledger.fork().claim("z", "a") == "functions.a:0"
+    call_ids = CallIds(REQUEST_SCOPE, IdRule.TOOL_NAME)
+    call_ids.begin_message()
+    assert [call_ids.claim("x", "a"), call_ids.claim("y", "a")] == ["functions.a:0", "functions.a:1"]
+    call_ids.begin_message()
+    assert call_ids.claim("functions.a:0", "a") == "functions.a:0"
+    assert call_ids.fork().claim("z", "a") == "functions.a:0"
 
 
 def test_conversation_scope_continues_over_messages() -> None:
-    ledger = Ledger(DEFAULT, IdRule.TOOL_NAME)
-    ledger.begin_message()
-    ledger.claim("x", "a")
-    ledger.begin_message()
-    assert ledger.claim("functions.a:0", "a") == "functions.a:1"
+    call_ids = CallIds(DEFAULT, IdRule.TOOL_NAME)
+    call_ids.begin_message()
+    call_ids.claim("x", "a")
+    call_ids.begin_message()
+    assert call_ids.claim("functions.a:0", "a") == "functions.a:1"
 
 
 def test_forks_share_the_ids_before_and_nothing_else() -> None:
-    history = Ledger(DEFAULT, IdRule.TOOL_NAME)
+    history = CallIds(DEFAULT, IdRule.TOOL_NAME)
     history.claim("functions.a:0", "a")
     one, two = history.fork(), history.fork()
     assert one.claim("functions.a:0", "a") == "functions.a:1"
@@ -190,9 +190,9 @@ def test_time_is_linear_in_the_number_of_calls(original_id: Callable[[int], str]
     def cost(calls: int) -> float:
         ids = [original_id(n) for n in range(calls)]
         begin = time.process_time()
-        ledger = Ledger(DEFAULT, rule)
+        call_ids = CallIds(DEFAULT, rule)
         for each in ids:
-            ledger.claim(each, "a")
+            call_ids.claim(each, "a")
         return time.process_time() - begin
 
     small = min(cost(2_000) for _ in range(3))

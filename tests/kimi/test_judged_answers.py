@@ -13,29 +13,36 @@ from tests.support.length import BRIEF, by_length
 
 from moongate import Session, Verdict, read_reply
 from moongate.errors import BadUpstream
+from moongate.kimi.exchange import KimiExchange
 
 ANSWERS = 2000
 BATCHES = 20
 EVERY_CUT_OF = by_length(100, 1)  # of how many answers one is cut at every byte; all of them at some sizes
 
 
-def streamed(answer: JudgedAnswer, cuts: list[bytes]) -> Verdict:
+def both(exchange: KimiExchange) -> tuple[Verdict, Verdict]:
+    """The verdict, and the one with the check of schemas."""
+    before, check = exchange.verdict, exchange.schema_check()
+    return before, before if check is None else check()
+
+
+def streamed(answer: JudgedAnswer, cuts: list[bytes]) -> tuple[Verdict, Verdict]:
     exchange = begin(answer.options, answer.request, answer.model)
     session = Session(exchange, "text/event-stream")
     for data in cuts:
         session.feed(data)
     session.close()
-    return exchange.verdict
+    return both(exchange)
 
 
-def whole(answer: JudgedAnswer) -> Verdict:
+def whole(answer: JudgedAnswer) -> tuple[Verdict, Verdict]:
     exchange = begin(answer.options, answer.request, answer.model)
     if answer.broken:
         with pytest.raises(BadUpstream):
             read_reply(exchange, answer.events(), "text/event-stream")
     else:
         read_reply(exchange, json.dumps(answer.body()).encode(), "application/json")
-    return exchange.verdict
+    return both(exchange)
 
 
 @pytest.mark.parametrize("batch", range(BATCHES))
@@ -43,17 +50,19 @@ def test_worth_and_kinds_are_those_that_were_built_in(batch: int) -> None:
     random = Random(batch)
     for at in range(ANSWERS // BATCHES):
         answer = judged_answer(random)
-        assert whole(answer) == answer.verdict, answer
+        known = answer.verdict, answer.checked
+        assert whole(answer) == known, answer
         data = answer.events()
         cuts = [[data], pieces_of(data, 3 if at % 10 == 0 else 11), pieces_of(data, 64)]
         for each in every_cut(data) if at % EVERY_CUT_OF == 0 and not BRIEF else cuts:
-            assert streamed(answer, each) == answer.verdict, (answer, each)
+            assert streamed(answer, each) == known, (answer, each)
 
 
 def test_all_worths_and_kinds_are_built() -> None:
     random = Random(0)
-    verdicts = [judged_answer(random).verdict for _ in range(ANSWERS // BATCHES)]
+    verdicts = [judged_answer(random).checked for _ in range(ANSWERS // BATCHES)]
     assert {verdict.worth for verdict in verdicts} == {"clean", "repaired", "damaged", "failed"}
     assert {kind for verdict in verdicts for kind in verdict.kinds} == {
-        *("cut_call", "empty_turn", "invalid_json", "leaked", "missing_call", "nameless", "unknown_tool")
+        *("cut_call", "empty_turn", "invalid_json", "leaked", "missing_call", "nameless", "unknown_tool"),
+        "schema_mismatch",
     }

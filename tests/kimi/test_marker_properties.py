@@ -16,12 +16,14 @@ from moongate.kimi.markers.first_markup import FirstMarkupParser
 from moongate.kimi.markers.k2 import K2Parser
 from moongate.kimi.markers.k3 import K3Parser
 from moongate.kimi.markers.pieces import CallArguments, CallOpened, Channel, Parser, Text, WholeCalls
-from moongate.kimi.offer import Offer, ToolKeys
+from moongate.kimi.tool_set import ToolKeys, ToolSet
 from moongate.kimi.tool_tokens import K2_TOKENS, ToolTokens
 
 EXAMPLES = settings(max_examples=500)
-OFFER = Offer({"bash": ToolKeys(frozenset({"command"}), frozenset({"command"})), "time": ToolKeys(frozenset({"zone"}))})
-NO_CALLS = Offer({}, calls_allowed=False)
+TOOL_SET = ToolSet(
+    {"bash": ToolKeys(frozenset({"command"}), frozenset({"command"})), "time": ToolKeys(frozenset({"zone"}))}
+)
+NO_CALLS = ToolSet({}, calls_allowed=False)
 SQUARE = ToolTokens("[[T]]", "[[/T]]", "[[C]]", "[[/C]]", "[[A]]")
 NESTED = ToolTokens("A", "AB", "B", "BA", "C")  # each begins another one
 
@@ -55,14 +57,14 @@ def k2_markup(tokens: ToolTokens) -> list[str]:
 class Grammar:
     name: str
     fragments: tuple[str, ...]
-    parser: Callable[[Offer, bool], Parser]
+    parser: Callable[[ToolSet, bool], Parser]
 
     def texts(self, most: int = 10) -> st.SearchStrategy[str]:
         return st.lists(st.sampled_from(self.fragments), max_size=most).map("".join)
 
 
 def k2(tokens: ToolTokens, name: str) -> Grammar:
-    return Grammar(name, (*WORDS, *k2_markup(tokens)), lambda offer, repair: K2Parser(tokens, offer, repair))
+    return Grammar(name, (*WORDS, *k2_markup(tokens)), lambda tool_set, repair: K2Parser(tokens, tool_set, repair))
 
 
 K2 = k2(K2_TOKENS, "k2")
@@ -70,14 +72,14 @@ K3 = Grammar("k3", (*WORDS, *K3_MARKUP), K3Parser)
 FIRST = Grammar(
     "first",
     (*WORDS, *k2_markup(K2_TOKENS)[:8], *K3_MARKUP),
-    lambda offer, repair: FirstMarkupParser(K2_TOKENS, offer, repair),
+    lambda tool_set, repair: FirstMarkupParser(K2_TOKENS, tool_set, repair),
 )
 GRAMMARS = pytest.mark.parametrize(
     "grammar", [K2, k2(SQUARE, "square"), k2(NESTED, "nested"), K3, FIRST], ids=lambda g: g.name
 )
 BOTH = pytest.mark.parametrize("grammar", [K2, K3, FIRST], ids=lambda g: g.name)
 CHANNEL: st.SearchStrategy[Channel] = st.sampled_from(get_args(Channel))
-OFFERS = st.sampled_from([OFFER, NO_CALLS])
+TOOL_SETS = st.sampled_from([TOOL_SET, NO_CALLS])
 
 
 def whole(parser: Parser, text: str, channel: Channel = "content") -> ParsedChoice:
@@ -88,13 +90,13 @@ def whole(parser: Parser, text: str, channel: Channel = "content") -> ParsedChoi
 @EXAMPLES
 @given(st.data())
 def test_the_result_is_the_same_at_every_cut(grammar: Grammar, data: st.DataObject) -> None:
-    text, channel, offer = data.draw(grammar.texts()), data.draw(CHANNEL), data.draw(OFFERS)
+    text, channel, tool_set = data.draw(grammar.texts()), data.draw(CHANNEL), data.draw(TOOL_SETS)
     repair = data.draw(st.booleans())
     places = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6)))
     pieces = [text[start:end] for start, end in zip([0, *places], [*places, len(text)], strict=True)]
-    expected = whole(grammar.parser(offer, repair), text, channel)
+    expected = whole(grammar.parser(tool_set, repair), text, channel)
     for cut in (pieces, cut_in(text, 1), cut_in(text, 3)):
-        assert read(grammar.parser(offer, repair), [(channel, piece) for piece in cut]) == expected
+        assert read(grammar.parser(tool_set, repair), [(channel, piece) for piece in cut]) == expected
 
 
 @BOTH
@@ -104,11 +106,11 @@ def test_both_channels_streamed_equal_both_channels_whole(grammar: Grammar, data
     reasoning, content = data.draw(grammar.texts(8)), data.draw(grammar.texts(8))
     size = data.draw(st.integers(1, 9))
     streamed = read(
-        grammar.parser(OFFER, False),
+        grammar.parser(TOOL_SET, False),
         [("reasoning", piece) for piece in cut_in(reasoning, size)]
         + [("content", piece) for piece in cut_in(content, size)],
     )
-    assert streamed == read(grammar.parser(OFFER, False), [("reasoning", reasoning), ("content", content)])
+    assert streamed == read(grammar.parser(TOOL_SET, False), [("reasoning", reasoning), ("content", content)])
 
 
 @BOTH
@@ -117,10 +119,10 @@ def test_both_channels_streamed_equal_both_channels_whole(grammar: Grammar, data
 def test_fields_in_any_order_give_the_same_at_every_cut(grammar: Grammar, data: st.DataObject) -> None:
     texts = st.lists(st.tuples(CHANNEL, grammar.texts(4)), max_size=4)
     deltas = [delta for delta in data.draw(texts) if delta[1]]
-    expected = read(grammar.parser(OFFER, False), deltas)
+    expected = read(grammar.parser(TOOL_SET, False), deltas)
     for size in (1, 3, 8):
         cut = [(channel, piece) for channel, text in deltas for piece in cut_in(text, size)]
-        assert read(grammar.parser(OFFER, False), cut) == expected
+        assert read(grammar.parser(TOOL_SET, False), cut) == expected
 
 
 @BOTH
@@ -129,8 +131,8 @@ def test_fields_in_any_order_give_the_same_at_every_cut(grammar: Grammar, data: 
 def test_a_call_across_the_seam_equals_the_call_in_one_field(grammar: Grammar, data: st.DataObject) -> None:
     text = data.draw(grammar.texts(6))
     at = data.draw(st.integers(0, len(text)))
-    whole_text = whole(grammar.parser(OFFER, False), text, "reasoning")
-    seam = read(grammar.parser(OFFER, False), [("reasoning", text[:at]), ("content", text[at:])])
+    whole_text = whole(grammar.parser(TOOL_SET, False), text, "reasoning")
+    seam = read(grammar.parser(TOOL_SET, False), [("reasoning", text[:at]), ("content", text[at:])])
     if "`" not in text and "<|close|>" not in text and "</think>" not in text and "<think>" not in text:
         assert [(call.name, call.arguments) for call in seam.calls] == [
             (call.name, call.arguments) for call in whole_text.calls
@@ -142,13 +144,13 @@ def test_a_call_across_the_seam_equals_the_call_in_one_field(grammar: Grammar, d
 @given(st.data())
 def test_two_interleaved_parsers_equal_two_separate_ones(grammar: Grammar, data: st.DataObject) -> None:
     texts = [data.draw(grammar.texts()) for _ in range(2)]
-    parsers = [grammar.parser(OFFER, True) for _ in texts]
+    parsers = [grammar.parser(TOOL_SET, True) for _ in texts]
     parsed = [ParsedChoice(), ParsedChoice()]
     for at in range(0, max(map(len, texts)), 5):
         for parser, text, one in zip(parsers, texts, parsed, strict=True):
             one.take(parser.feed("content", text[at : at + 5]))
     for parser, text, one in zip(parsers, texts, parsed, strict=True):
-        assert one.take(parser.close()) == whole(grammar.parser(OFFER, True), text)
+        assert one.take(parser.close()) == whole(grammar.parser(TOOL_SET, True), text)
 
 
 MARKS = re.compile("|".join(map(re.escape, [*k2_markup(K2_TOKENS)[:11], "<|tool_call_section_end|>", "{}"])))
@@ -166,7 +168,7 @@ def essence(text: str) -> str:
 @given(K2.texts(), CHANNEL)
 def test_nothing_is_lost(text: str, channel: Channel) -> None:
     text += "."  # so that it does not end with a partial marker
-    parser = K2.parser(OFFER, False)
+    parser = K2.parser(TOOL_SET, False)
     emitted = []
     for piece in [*parser.feed(channel, text), *parser.close()]:
         if isinstance(piece, Text | CallArguments):
@@ -185,14 +187,14 @@ def test_parsing_the_result_again_changes_nothing(grammar: Grammar, data: st.Dat
     # Whole elements only: pieces of markers on both sides of a removed one would make a new one.
     solid = [one for one in grammar.fragments if "<" not in one or one.endswith(">")]
     text = data.draw(st.lists(st.sampled_from(solid), max_size=14).map("".join))
-    once = whole(grammar.parser(OFFER, False), text)
+    once = whole(grammar.parser(TOOL_SET, False), text)
     if (
         not once.calls
         and "<|open|>" not in once.content
         and "<|close|>" not in once.content
         and CALL not in once.content
     ):
-        twice = read(grammar.parser(OFFER, False), [("reasoning", once.reasoning), ("content", once.content)])
+        twice = read(grammar.parser(TOOL_SET, False), [("reasoning", once.reasoning), ("content", once.content)])
         assert (twice.content, twice.reasoning, twice.calls) == (once.content, once.reasoning, [])
 
 
@@ -207,11 +209,11 @@ LONGEST = len(K2_TOKENS.section_begin)
     )
 )
 def test_outside_calls_less_than_one_marker_is_held_back(text: str) -> None:
-    parser = K2.parser(OFFER, False)
+    parser = K2.parser(TOOL_SET, False)
     parsed = ParsedChoice()
     for at, char in enumerate(text):
         parsed.take(parser.feed("content", char))
-        closed = whole(K2.parser(OFFER, False), text[: at + 1])
+        closed = whole(K2.parser(TOOL_SET, False), text[: at + 1])
         for held, shown in ((closed.content, parsed.content), (closed.reasoning, parsed.reasoning)):
             assert held.startswith(shown)
             waiting = held[len(shown) :].lstrip()  # whitespace after a section waits for text (section 5.9)
@@ -227,7 +229,7 @@ def test_where_the_parser_is_idle_text_need_not_be_fed(grammar: Grammar, data: s
         data.draw(CHANNEL),
         data.draw(st.sampled_from(["x", " ", "{}\n"])),
     )
-    parser, unaware = grammar.parser(OFFER, False), grammar.parser(OFFER, False)
+    parser, unaware = grammar.parser(TOOL_SET, False), grammar.parser(TOOL_SET, False)
     parser.feed(channel, text)
     unaware.feed(channel, text)
     if parser.idle_for(channel):

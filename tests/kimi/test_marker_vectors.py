@@ -11,7 +11,7 @@ from tests.kimi.marker_reading import read, ways
 
 from moongate.kimi.generations import recognise_model
 from moongate.kimi.hosts import recognise_host
-from moongate.kimi.ids import Ledger
+from moongate.kimi.ids import CallIds
 from moongate.kimi.markers.pieces import Channel, Parser
 from moongate.kimi.options import KimiOptions
 from moongate.kimi.request.prepare import prepare
@@ -88,8 +88,10 @@ def parser_for(row: dict[str, Any]) -> Parser:
     options = KimiOptions.from_config(row.get("options"))
     target = row["target"]
     model, host = recognise_model(target["model"], options.family), recognise_host(target["base_url"], options.host)
-    offer = prepare(row["request"], options, model, host, SchemaCache(), Ledger(options, model.family.id_rule)).offer
-    return model.family.parser(options.tool_tokens, offer, options.repair_arguments)
+    tool_set = prepare(
+        row["request"], options, model, host, SchemaCache(), CallIds(options, model.family.id_rule)
+    ).tool_set
+    return model.family.parser(options.tool_tokens, tool_set, options.repair_arguments)
 
 
 @pytest.mark.parametrize("row", rows())

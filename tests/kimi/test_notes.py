@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from moongate.chat.contracts import Note
-from moongate.kimi.notes import Notes
+from moongate.kimi.notes import MAX_NOTES, Notes
 
 
 def test_notes_grow_and_are_read_as_a_sequence() -> None:
@@ -61,7 +61,7 @@ def test_notes_equal_any_sequence_of_the_same_notes() -> None:
 def test_notes_since_a_position() -> None:
     notes = Notes()
     notes.add("parameter", "thinking", 1)
-    position = notes.position
+    position = notes.begin_answer()
     assert list(notes.since(position)) == []
     notes.add_for_call("id", 0, 0, ".id", "x", "y")
     notes.add_for_calls("markers_parsed", 0, 0, ["a"], ["b"])
@@ -73,3 +73,25 @@ def test_a_note_may_say_why() -> None:
     note = Note("guard", "choices[0].message.tool_calls[0].function.name", "Read", "read", "it differs only in case")
     notes.add_explained(note)
     assert list(notes) == [note]
+
+
+def test_notes_of_another_request_are_added() -> None:
+    first, second = Notes(), Notes()
+    first.add("schema", "tools[0]", 1, 2)
+    position = first.position
+    first.add("schema", "tools[1]", 3, 4)
+    second.add_entries(first.entries_since(position))
+    assert list(second) == [Note("schema", "tools[1]", 3, 4)]
+
+
+def test_a_request_and_its_answer_have_room_for_a_number_of_notes_each() -> None:
+    notes = Notes()
+    for at in range(MAX_NOTES + 5):
+        notes.add("history_id", f"messages[{at}]")
+    start = notes.begin_answer()
+    notes.add_for_calls("markers_parsed", 0, 0, ["a"] * (MAX_NOTES - 1), ["b"] * (MAX_NOTES - 1))
+    notes.add_for_calls("markers_parsed", 0, MAX_NOTES - 1, ["a", "a"], ["b", "b"])
+    notes.add_for_calls("markers_parsed", 0, MAX_NOTES + 1, ["a"], ["b"])
+    notes.add("usage", "usage")
+    assert len(notes) == len(list(notes)) == 2 * MAX_NOTES
+    assert list(notes.since(start))[-1][0] == "markers_parsed"

@@ -9,6 +9,8 @@ from tests.kimi.answering import REQUEST, answer, call
 
 from moongate import BadRequest, ConfigError, KimiOptions, KimiTransformer
 from moongate.chat.contracts import TakesLong
+from moongate.kimi.exchange import KimiExchange
+from moongate.kimi.notes import Notes
 from moongate.kimi.property_exchange import PropertyRestoringExchange
 
 
@@ -80,3 +82,29 @@ def test_what_is_known_of_model_and_host() -> None:
     k2 = KimiTransformer.from_config(model="kimi-k2.6", base_url="https://relay.example")
     assert (k3.takes_message_tools, k3.streams_usage) == (True, True)
     assert (k2.takes_message_tools, k2.streams_usage) == (False, False)
+
+
+@pytest.mark.parametrize(("guard", "tries_again"), [("repair", False), ("retry", True)])
+def test_the_guard_mends_or_asks_again(guard: str, tries_again: bool) -> None:
+    transformer = KimiTransformer.from_config({"guard": guard}, model="kimi-k2")
+    damaged = answer({"tool_calls": [call("functions.bash:0", "bash", '{"command":7}')]}, "tool_calls")
+    for begin in (transformer.begin, transformer.begin_quickly):
+        exchange = begin(REQUEST)
+        exchange.reply(damaged)
+        assert exchange.verdict.kinds == ("schema_mismatch",)
+        assert (exchange.next_request() is not None) is tries_again
+
+
+def test_a_transformer_without_its_guard() -> None:
+    guarded = KimiTransformer.from_config({"preset": "strict"}, model="kimi-k2")
+    plain = guarded.unguarded
+    assert type(plain.begin(REQUEST)) is KimiExchange
+    assert (plain.options.guard, plain.options.repair_arguments) == ("off", True)
+    assert plain.unguarded is plain
+
+
+def test_rules_for_other_apis_are_those_of_model_and_host() -> None:
+    moonshot = KimiTransformer.from_config(model="kimi-k2.6", base_url="https://api.moonshot.ai/v1").native_rules
+    elsewhere = KimiTransformer.from_config(model="kimi-k2.6", base_url="https://relay.example").native_rules
+    assert moonshot.schema_writer(Notes()) is not None
+    assert elsewhere.schema_writer(Notes()) is None

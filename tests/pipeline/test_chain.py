@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from moongate.chat.base import BaseExchange, BaseTransformer
 from moongate.chat.contracts import Exchange, TakesLong
 from moongate.chat.items import Chunk, Item
-from moongate.chat.verdict import CLEAN, REPAIRED, Verdict
-from moongate.pipeline.base import BaseExchange, BaseTransformer
+from moongate.chat.verdict import CLEAN, REPAIRED, ReplacedAnswer, Verdict
 from moongate.pipeline.chain import Chain, ChainExchange
 
 Row = dict[str, Any]
@@ -161,3 +161,72 @@ def test_the_schema_check_is_that_of_the_exchange_nearest_to_the_client() -> Non
     check = ChainExchange({}, [BaseExchange({}), Checked({}), BaseExchange({})]).schema_check()
     assert check is not None
     assert check() == REPAIRED
+
+
+class Trying(Signed):
+    """Wants another try, with the same request each time it is asked."""
+
+    wanted: Row | None = None
+
+    @property
+    def replaced(self) -> Sequence[ReplacedAnswer]:
+        return [ReplacedAnswer(CLEAN, {"by": self.name})]
+
+    def next_request(self) -> Row | None:
+        return self.wanted
+
+    def settle(self) -> Sequence[Item]:
+        return (Chunk.of({"path": [f"settled by {self.name}"]}),)
+
+
+def trying(*names: str) -> tuple[ChainExchange, list[Trying]]:
+    made: list[Trying] = []
+
+    def make(name: str, request: Row) -> Exchange:
+        made.append(Trying(name, request))
+        return made[-1]
+
+    class Makes(BaseTransformer):
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def begin(self, request: Row) -> Exchange:
+            return make(self.name, request)
+
+    chain = Chain([Makes(name) for name in names]).begin({})
+    assert isinstance(chain, ChainExchange)
+    return chain, made
+
+
+def test_a_chain_that_wants_no_other_try() -> None:
+    chain, _ = trying("a", "b")
+    assert chain.next_request() is None
+    assert [each.usage for each in chain.replaced] == [{"by": "a"}, {"by": "b"}]
+    assert paths(chain.settle()) == [["settled by b", "a"], ["settled by a"]]
+
+
+def test_another_try_begins_behind_the_exchange_that_wants_it() -> None:
+    chain, made = trying("a", "b", "c")
+    made[1].wanted = {"try": 2}
+    assert chain.next_request() == chain.next_request() == {"try": 2, "path": ["c"]}
+    assert [each.name for each in made] == ["a", "b", "c", "c"]
+    assert list(chain.exchanges) == [made[0], made[1], made[3]]
+    assert chain.reply({})["path"] == ["c", "b", "a"]
+
+
+def test_another_try_of_the_last_exchange_is_sent_as_it_is() -> None:
+    chain, made = trying("a", "b")
+    made[1].wanted = {"try": 2}
+    assert chain.next_request() is made[1].wanted
+    assert list(chain.exchanges) == made
+
+
+def test_a_chain_without_guards_is_made_once() -> None:
+    plain, signing = Signing("plain"), Signing("a")
+
+    class Guarding(BaseTransformer):
+        unguarded = plain
+
+    chain = Chain([signing, Guarding()])
+    assert chain.unguarded.transformers == (signing, plain)
+    assert chain.unguarded is chain.unguarded

@@ -83,6 +83,17 @@ def test_an_id_behind_the_name_counts_only_if_ids_are_left_alone() -> None:
         assert body["choices"][0]["message"]["tool_calls"][0]["id"] == expected
 
 
+def test_a_name_in_pieces_is_read_by_the_rules_for_streams() -> None:
+    pieces = [{**CALL, "function": {"name": "get_"}}, {"index": 0, "function": {"name": "weather", "arguments": "{}"}}]
+    data = b"".join([*(event({"tool_calls": [piece]}) for piece in pieces), event({}, "tool_calls"), DONE])
+    tool = {"type": "function", "function": {"name": "get_weather"}}
+    request = {"messages": [{"role": "user", "content": "Go."}], "tools": [tool]}
+    body = read_reply(KimiTransformer().begin(request), data, "text/event-stream")
+    assert body["choices"][0]["message"]["tool_calls"] == [
+        {"id": "functions.get_weather:0", "type": "function", "function": {"name": "get_weather", "arguments": "{}"}}
+    ]
+
+
 @pytest.mark.parametrize(
     ("data", "content_type"),
     [
@@ -123,3 +134,17 @@ def test_an_answer_with_too_many_values_is_not_parsed(kind: str) -> None:
     exchange = KimiTransformer().begin_unguarded({"messages": [{"role": "user", "content": "Hi"}]})
     with pytest.raises(BadUpstream):
         read_reply(exchange, data, kind)
+
+
+def test_an_unchanged_document_is_known_as_such() -> None:
+    data = b'{"choices": [{"index": 0, "message": {"content": "Ho"}, "finish_reason": "stop"}]}'
+    for content_type, unchanged in (("application/json", True), ("text/plain", False)):
+        exchange = KimiTransformer().begin({"messages": [{"role": "user", "content": "Hi"}]})
+        reply, is_same = module.reply_of(exchange, data, content_type)
+        assert (reply["choices"][0]["message"]["content"], is_same) == ("Ho", unchanged)
+
+
+def test_a_document_with_an_error_is_no_reply() -> None:
+    exchange = KimiTransformer().begin({"messages": [{"role": "user", "content": "Hi"}]})
+    with pytest.raises(GatewayError, match="no"):
+        module.reply_of(exchange, b'{"error": {"message": "no"}}', "application/json")

@@ -11,12 +11,12 @@ from tests.support.assembly import assemble
 from tests.support.cuts import every_cut
 
 from moongate import BadUpstream, KimiTransformer
-from moongate.chat.asked_usage import UsageFilter
+from moongate.chat.base import BaseExchange
 from moongate.chat.contracts import Dialect, Exchange
 from moongate.chat.items import Chunk, Done, Failure, Item
+from moongate.chat.requested_usage import UsageFilter
 from moongate.dialects import MESSAGES, RESPONSES
 from moongate.errors import GatewayError
-from moongate.pipeline.base import BaseExchange
 from moongate.pipeline.session import Session
 
 Row = dict[str, Any]
@@ -263,3 +263,88 @@ def test_usage_that_the_client_has_not_asked_for_is_known_and_taken_out(end: byt
     assert assemble(without).choices == assemble(with_usage).choices
     if end:
         assert without == TEXT + END + DONE
+
+
+def guarded_stream(arguments: str, tokens: int) -> bytes:
+    call = {"index": 0, "id": "functions.f:0", "type": "function", "function": {"name": "f", "arguments": arguments}}
+    choice = {"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": "tool_calls"}
+    return (
+        b"data: "
+        + json.dumps({"id": "c", "choices": [choice], "usage": {"completion_tokens": tokens}}).encode()
+        + b"\n\n"
+    )
+
+
+def guarded_exchange() -> Exchange:
+    schema = {"type": "object", "required": ["a"]}
+    tool = {"type": "function", "function": {"name": "f", "parameters": schema}}
+    request = {"messages": [{"role": "user", "content": "Hi"}], "tools": [tool], "stream": True}
+    return KimiTransformer.from_config({"preset": "strict"}, model="kimi-k2").begin(request)
+
+
+def guarded_session() -> Session:
+    return Session(guarded_exchange(), SSE)
+
+
+def test_an_answer_that_waits_for_another_try_is_settled_without_one() -> None:
+    session = guarded_session()
+    session.feed(guarded_stream("{}", 5) + b"data: [DONE]\n\n")
+    assert session.waiting
+    assert session.feed(b"data: {}\n\n") == session.close() == b""
+    assert session.settle().endswith(b"data: [DONE]\n\n")
+    assert session.settle() == b""
+    assert session.usage == {"completion_tokens": 5}
+
+
+def test_a_broken_try_leaves_the_answer_before_it() -> None:
+    session = guarded_session()
+    session.feed(guarded_stream("{}", 5) + b"data: [DONE]\n\n")
+    session.resume("text/event-stream")
+    assert session.fail(BadUpstream("gone")).endswith(b"data: [DONE]\n\n")
+    assert session.failure is None
+
+
+@pytest.mark.parametrize("resumed", [False, True], ids=["while it waits", "during the try"])
+def test_the_usage_of_a_held_answer_is_known_when_the_client_leaves(resumed: bool) -> None:
+    session = guarded_session()
+    session.feed(guarded_stream("{}", 5) + b"data: [DONE]\n\n")
+    if resumed:
+        session.resume("text/event-stream")
+        session.feed(b'data: {"id":"c","choices":[{"index":0,"delta":{"content":"I"}}]}\n\n')
+    assert session.usage is None
+    session.abandon()
+    assert session.usage == {"completion_tokens": 5}
+    assert session.finished
+
+
+def test_a_client_that_leaves_changes_nothing_of_an_ordinary_answer() -> None:
+    session = guarded_session()
+    session.feed(guarded_stream('{"a":1}', 5))
+    session.abandon()
+    assert not session.finished
+
+
+def guarded_document(arguments: str) -> bytes:
+    call = {"id": "functions.f:0", "type": "function", "function": {"name": "f", "arguments": arguments}}
+    return json.dumps({"choices": [{"message": {"tool_calls": [call]}, "finish_reason": "tool_calls"}]}).encode()
+
+
+def test_a_document_waits_for_another_try_that_may_be_one_too() -> None:
+    session = Session(guarded_exchange(), "application/json")
+    assert session.feed(guarded_document("{}")) == session.close() == b""
+    assert session.waiting
+    session.resume("application/json")
+    assert session.feed(guarded_document('{"a":1}')) == b""
+    (choice,) = assemble(session.close()).summary()
+    assert [each["arguments"] for each in choice["tool_calls"]] == ['{"a":1}']
+    assert session.finished
+
+
+def test_the_size_of_an_answer_counts_every_try() -> None:
+    session = guarded_session()
+    session.feed(guarded_stream("{}", 5) + DONE)
+    first = session.size
+    assert first > len("{}")
+    session.resume(SSE)
+    session.feed(TEXT)
+    assert session.size == first + len("a")

@@ -37,6 +37,7 @@ def test_what_is_not_known_is_not_zero(counts: TokenCounts) -> None:
     assert prices.cost(counts) is None
     assert prices.cost(TokenCounts(input=5)) == 5
     assert TokenPrices(None, None).cost(TokenCounts(input=1)) is None
+    assert TokenPrices(None, None).cost(TokenCounts(output=1)) is None
     assert TokenPrices(None, None).cost(TokenCounts()) == 0
 
 

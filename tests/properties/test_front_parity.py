@@ -163,3 +163,34 @@ def test_native_calls_in_pieces(family: str, data: st.DataObject, rng: Random, f
         deltas += [{"tool_calls": [entry]} for entry in pieces_of(call, at, rng)]
     stream = sse([*map(chunk, deltas), chunk({}, message.reason)])
     check(family, front, data.draw(st.sampled_from([OPTIONS[0], OPTIONS[1], OPTIONS[3]])), message, stream, rng)
+
+
+CUSTOM = st.builds(
+    lambda id_, name, text: {"id": id_, "type": "custom", "custom": {"name": name, "input": text}},
+    st.sampled_from(["call_1", "functions.bash:0", "x"]),
+    st.sampled_from(["bash", "patch", "functions.bash:3"]),
+    st.sampled_from(["", "*** Begin", '{"input":"x"}', "{", '"', "\\", "é😀", "<|tool_call_end|>"]),
+)
+
+
+@families
+@thorough
+@given(data=st.data(), rng=rngs, made=st.lists(CUSTOM | NATIVE, min_size=1, max_size=3), reason=reasons)
+def test_custom_calls_on_the_fronts_with_blocks(
+    family: str, data: st.DataObject, rng: Random, made: list[Row], reason: str
+) -> None:
+    """Custom calls beside others, streamed in pieces."""
+    message = Message("", data.draw(TEXT_ENDS), tuple(made), reason)
+    deltas: list[Row] = [{"content": piece} for piece in cut_up(message.content, rng)]
+    for at, call in enumerate(message.calls):
+        if "custom" not in call:
+            deltas += [{"tool_calls": [entry]} for entry in pieces_of(call, at, rng)]
+            continue
+        custom = call["custom"]
+        deltas.append({"tool_calls": [{"index": at, **call, "custom": {**custom, "input": ""}}]})
+        deltas += [
+            {"tool_calls": [{"index": at, "custom": {"input": piece}}]} for piece in cut_up(custom["input"], rng)
+        ]
+    stream = sse([*map(chunk, deltas), chunk({}, message.reason)])
+    front = data.draw(st.sampled_from([front for front in FRONTS if front.name != "chat"]))
+    check(family, front, data.draw(st.sampled_from([OPTIONS[0], OPTIONS[1], OPTIONS[3]])), message, stream, rng)

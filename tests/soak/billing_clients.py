@@ -29,6 +29,17 @@ MODELS = {
     "kimi-k2-sim-quota": 1,
     "kimi-k2-sim-stalled": 1,
     "kimi-k2-sim-slow": 3,
+    "kimi-k2-sim-valid-50-second-try": 4,
+    "kimi-k2-sim-valid-50-after-error": 3,
+    "kimi-k2-sim-valid-50-never-right": 1,
+}
+GUARDED = "valid-"  # in the names of models whose requests offer a tool, so that the guard has something to ask again
+TOOL = {
+    "type": "function",
+    "function": {
+        "name": "read",
+        "parameters": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]},
+    },
 }
 ANSWER_TOKENS = 40
 LEFT_HALFWAY = 0.1  # the share of requests whose client leaves before the end
@@ -47,7 +58,7 @@ class Sent:
 
 
 class Clients:
-    """`run(clients, requests)`; then `sent`."""
+    """`run(clients, requests)` or `run_for(clients, seconds)`; then `sent`."""
 
     def __init__(self, port: int, keys: list[tuple[str, str]], seed: int = 1) -> None:
         """`keys`: id and text of each."""
@@ -60,6 +71,13 @@ class Clients:
     async def run(self, clients: int, requests: int) -> None:
         self._left = requests
         await asyncio.gather(*(self._client() for _ in range(clients)))
+
+    async def run_for(self, clients: int, seconds: float) -> None:
+        self._left = 10**9
+        tasks = [asyncio.create_task(self._client()) for _ in range(clients)]
+        await asyncio.sleep(seconds)
+        self._left = 0
+        await asyncio.gather(*tasks)
 
     async def _client(self) -> None:
         while self._left > 0:
@@ -75,6 +93,8 @@ class Clients:
             "max_tokens": ANSWER_TOKENS,
             "messages": [{"role": "user", "content": f"{name}: hello" + " again" * self._random.randrange(40)}],
         }
+        if GUARDED in model:
+            request["tools"] = [TOOL]
         body = json.dumps(request).encode()
         head = f"POST {CHAT} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {key}\r\nconnection: close\r\n"
         head += f"x-request-id: {name}\r\nx-session-id: {name}\r\ncontent-length: {len(body)}\r\n\r\n"

@@ -12,10 +12,11 @@ from tests.support.canary_tap import guard_process
 
 from moongate.cli.serve import connection_limits
 from moongate.gateway.config.load import Config, read_config
+from moongate.gateway.gateway_factory import GatewayFactory
 from moongate.gateway.server.request_cycle import RequestResponseCycle
 from moongate.gateway.server.request_head import RequestHead
 from moongate.gateway.server.run import serve
-from moongate.gateway.service import GatewayFactory, Service
+from moongate.gateway.service import Service
 
 TASKS = "/soak/tasks"
 

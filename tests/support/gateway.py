@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,11 +36,13 @@ class RunningGateway:
 
 
 @contextlib.contextmanager
-def run_gateway(config: dict[str, Any], *, limits: ConnectionLimits | None = None) -> Iterator[RunningGateway]:
+def run_gateway(
+    config: dict[str, Any], *, limits: ConnectionLimits | None = None, environment: Mapping[str, str] | None = None
+) -> Iterator[RunningGateway]:
     """Serve this configuration until the block ends. Providers without a key get a canary for one."""
     providers = [{"api_key": PROVIDER_KEY, **each} for each in config["providers"]]
     text = json.dumps({**DEFAULTS, **config, "providers": providers})
-    parsed = parse_config(text, "config.json", Path.cwd(), {})
+    parsed = parse_config(text, "config.json", Path.cwd(), {} if environment is None else environment)
     WATCH.know(parsed.secrets)
     metrics = Metrics(SharedCounters())
     app = Gateway(GatewayState(parsed, parsed.client_keys, metrics, None), metrics, AccessLog(1, style="off"))

@@ -18,9 +18,10 @@ PASSWORD = "canary-free-password"
 
 
 class PostgresServer:
-    """Runs as another user where we are root, because PostgreSQL refuses root."""
+    """Runs as another user where we are root, because PostgreSQL refuses root. `host` is the address to listen on."""
 
-    def __init__(self) -> None:
+    def __init__(self, host: str = "127.0.0.1") -> None:
+        self.host = host
         found = postgresql_binaries()
         assert found is not None, 'call require("postgresql") first'
         self._bin = found
@@ -31,12 +32,14 @@ class PostgresServer:
             user = pwd.getpwnam("postgres")
             self._uid, self._gid = user.pw_uid, user.pw_gid
             os.chown(self.folder, user.pw_uid, user.pw_gid)
-        with socket.create_server(("127.0.0.1", 0)) as free:
+        with socket.create_server((host, 0)) as free:
             self.port = free.getsockname()[1]
         secret = self.folder / "secret"
         secret.write_text(PASSWORD)
         secret.chmod(0o644)
         self._call("initdb", "-D", self.data, "-U", "moongate", "--auth=scram-sha-256", f"--pwfile={secret}", "-N")
+        with (self.folder / "data" / "pg_hba.conf").open("a") as rules:
+            rules.write("host all all samenet scram-sha-256\n")
         self._process: subprocess.Popen[bytes] | None = None
         self.start()
 
@@ -45,11 +48,11 @@ class PostgresServer:
         return str(self.folder / "data")
 
     def url(self, database: str = "postgres", password: str = PASSWORD) -> str:
-        return f"postgresql://moongate:{password}@127.0.0.1:{self.port}/{database}"
+        return f"postgresql://moongate:{password}@{self.host}:{self.port}/{database}"
 
     def start(self) -> None:
         settings = {
-            "port": self.port, "listen_addresses": "127.0.0.1", "unix_socket_directories": "", "fsync": "off",
+            "port": self.port, "listen_addresses": self.host, "unix_socket_directories": "", "fsync": "off",
             "max_connections": 40,
         }  # fmt: skip
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]

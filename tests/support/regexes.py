@@ -12,11 +12,13 @@ from moongate.dialects.anthropic_messages.ids import client_call_id, provider_ca
 from moongate.dialects.anthropic_messages.partial import readable_object
 from moongate.errors import UpstreamRefused
 from moongate.fast.envelope import _FIELDS
+from moongate.gateway.config.passthrough_settings import is_plain
 from moongate.gateway.http.error_page import page_text
 from moongate.gateway.http.redaction import Redactor
 from moongate.gateway.http.upstream_errors import is_quota, upstream_error
 from moongate.kimi.answer.argument_names import ArgumentNames
 from moongate.kimi.generations import recognise_model
+from moongate.kimi.guard.tool_schemas import ToolSchemas
 from moongate.kimi.markers.arguments import ArgumentsRepair
 from moongate.kimi.markers.call_headers import MAX_HEADER_CHARS
 from moongate.kimi.markers.code_spans import _RUNS
@@ -27,6 +29,10 @@ from moongate.kimi.options import KimiOptions
 from moongate.kimi.refusals import recognise_refusal
 from moongate.kimi.schema.references import _unescaped
 from moongate.kimi.tool_tokens import ToolTokens
+from moongate.transformers.exit_text import ExitText
+from moongate.transformers.tolerant_json import tolerant_object
+from moongate.verify.junit_report import junit_head
+from moongate.verify.observation import observed
 from moongate.wire.sse import SseDecoder
 
 Run = Callable[[str], object]
@@ -142,7 +148,31 @@ def _alias(text: str) -> None:
     re.compile(translate("*a*a-?*1*_*")).match(text)  # as the routes do with an alias
 
 
+def _exit_text(text: str) -> None:
+    for arguments in (text, '{"response": "' + text):
+        reader = ExitText()
+        reader.feed(arguments)
+        reader.close()
+
+
+def _tolerant(text: str) -> None:
+    for begin in ("", '{"a":', "{'a': '", "{a: [", "{ //"):
+        tolerant_object(begin + text)
+
+
+def _answer(text: str) -> dict[str, object]:
+    return {"choices": [{"message": {"content": f"<|{text}"}}]}
+
+
+def _called(text: str) -> dict[str, object]:
+    return {"choices": [{"message": {"tool_calls": [{"id": text}]}}]}
+
+
 FOREIGN: dict[str, Run] = {
+    "gateway/inspect/capture_store:_SAFE": _of("gateway.inspect.capture_store", "_SAFE", "sub"),
+    "gateway/ui/markup:_MISLEADING": _of("gateway.ui.markup", "_MISLEADING", "sub"),
+    "gateway/ui/exchange_view:_EVENT_END": _of("gateway.ui.exchange_view", "_EVENT_END", "split"),
+    "gateway/ui/exchange_view:_PATH_PART": _of("gateway.ui.exchange_view", "_PATH_PART", "findall"),
     "dialects/nesting:_MARKS": _of("dialects.nesting", "_MARKS", "finditer"),
     "dialects/chat_answer:_UNSAFE": _of("dialects.chat_answer", "_UNSAFE", "sub"),
     "dialects/overflow:_WORDS": _of("dialects.overflow", "_WORDS", "search"),
@@ -169,7 +199,8 @@ FOREIGN: dict[str, Run] = {
     "gateway/http/answer_headers:_UNPRINTABLE": _of("gateway.http.answer_headers", "_UNPRINTABLE", "sub"),
     "gateway/http/client_address:_FORWARDED_FOR": _of("gateway.http.client_address", "_FORWARDED_FOR", "search"),
     "gateway/http/spelling:_TAG": _of("gateway.http.spelling", "_TAG", "sub"),
-    "gateway/http/spelling:_JSON_ESCAPE": _of("gateway.http.spelling", "_JSON_ESCAPE", "finditer"),
+    "gateway/http/spelling:_NO_CODE": _of("gateway.http.spelling", "_NO_CODE", "sub"),
+    "gateway/http/spelling:_JSON_CODE": _of("gateway.http.spelling", "_JSON_CODE", "finditer"),
     "gateway/http/spelling:_URL_ESCAPE": _of("gateway.http.spelling", "_URL_ESCAPE", "finditer"),
     "gateway/http/spelling:_HTML_ESCAPE": _of("gateway.http.spelling", "_HTML_ESCAPE", "finditer"),
     "gateway/http/spelling:_OTHER": _of("gateway.http.spelling", "_OTHER", "sub"),
@@ -178,6 +209,7 @@ FOREIGN: dict[str, Run] = {
     "gateway/http/redaction:AnyOf.__init__": Redactor(["a" * 20, "secret-1", '"quoted"']).redact,
     "gateway/app:_REQUEST_ID": _of("gateway.app", "_REQUEST_ID", "fullmatch"),
     "gateway/routing/routes:Routes._add_alias": _alias,
+    "gateway/config/passthrough_settings:is_plain": lambda text: is_plain("/" + text),
     "kimi/schema/references:_unescaped": _unescaped,
     "kimi/schema/references:References._name": lambda text: re.sub(r"[/~%]", "_", text),
     "kimi/schema/property_names:PropertyNames._free_name": lambda text: re.sub(r"[^A-Za-z0-9_-]+", "_", text),
@@ -217,11 +249,28 @@ FOREIGN: dict[str, Run] = {
     "wire/sse:_EMPTY_EVENTS": _matcher("wire.sse", "_EMPTY_EVENTS"),
     "wire/fast:JSON_TEXT": _of("wire.fast", "JSON_TEXT", "match"),
     "fast/envelope:_TEXTS": _of("fast.envelope", "_TEXTS", "match"),
+    "transformers/exit_text:_HEAD": _exit_text,
+    "transformers/exit_text:_CHARACTERS": _exit_text,
+    "transformers/exit_text:_decoded": _exit_text,
+    **{
+        f"transformers/tolerant_json:{name}": _tolerant for name in ("_BLANK", "_STRING", "_NAME", "_NUMBER", "_ESCAPE")
+    },
+    "verify/observation:_CODE": lambda text: observed(_answer(text), {}, ToolSchemas()),
+    "verify/observation:_MARKERS": lambda text: observed(_answer(text), {}, ToolSchemas()),
+    "verify/observation:_SHAPES": lambda text: observed(_called(text), {}, ToolSchemas()),
+    "verify/junit_report:_NOT_XML": junit_head,
 }
 
 OPERATOR = {
+    "verify/budget:_MONEY",
+    "verify/budget:_TOKENS",
+    "gateway/ui/vendor_figures:_LABEL",
     "gateway/config/endpoint:_VERSION",
     "gateway/config/endpoint:resolve_endpoint",
+    "gateway/config/foreign:_MODEL_LIST",
+    "gateway/config/load:_NAMES_MODELS",
+    "gateway/config/proxy:environment_proxy",
+    "gateway/transformers:_built_in",
     "gateway/config/excerpt:_TOKEN",
     "gateway/config/jsonc:_BLANK",
     "gateway/config/jsonc:_PLAIN_KEY",
@@ -232,5 +281,7 @@ OPERATOR = {
     "gateway/limits/periods:_DAYS",
     "gateway/store/fields:_DURATION",
     "kimi/options:_ID_PREFIX",
+    "transformers/options:_TAG",
+    "transformers/options:_field_name",
     "prices/price_rows:_row",
 }

@@ -81,6 +81,21 @@ PACKAGES = (
     SystemPackage("npm", "coding agents as clients", on_path("node", "npm"), ("nodejs", "npm")),
     SystemPackage("systemd", "check of the systemd unit", on_path("systemd-analyze"), ("systemd",)),
     SystemPackage("postgresql", "the store on PostgreSQL", lambda: postgresql_binaries() is not None, ("postgresql",)),
+    SystemPackage("chromium", "pages and reports in a browser", on_path("chromium"), ("chromium",)),
+    SystemPackage(
+        "redis",
+        "state that several gateways share",
+        lambda: any(shutil.which(f"{name}-server") and shutil.which(f"{name}-cli") for name in ("valkey", "redis")),
+        ("redis-server",),
+        "Redis or Valkey",
+    ),
+    SystemPackage("nginx", "two gateways behind a load balancer", on_path("nginx"), ("nginx-light",)),
+    SystemPackage("iproute2", "gateways in network namespaces", on_path("ip"), ("iproute2",)),
+    SystemPackage("bash", "completion in bash", on_path("bash"), ("bash",)),
+    SystemPackage("zsh", "completion in zsh", on_path("zsh"), ("zsh",)),
+    SystemPackage("fish", "completion in fish", on_path("fish"), ("fish",)),
+    SystemPackage("man", "the manual page as man shows it", on_path("man", "groff"), ("man-db", "groff")),
+    SystemPackage("prometheus", "alerts and dashboard of deploy/", on_path("promtool"), ("prometheus",)),
     SystemPackage("slowhttptest", "slow clients in make soak", on_path("slowhttptest"), ("slowhttptest",)),
 )
 BY_NAME = {package.name: package for package in PACKAGES}

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from moongate.payload import loads
-from moongate.wire.json_values import bounded_object, more_values_than
+from moongate.payload import dumps, loads
+from moongate.wire.json_values import bounded_object, has_no_duplicate_keys, more_values_than
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,22 @@ def test_an_object_with_too_many_values_is_none() -> None:
     assert bounded_object(b'{"a": [1, 2]}') == {"a": [1, 2]}
     assert bounded_object(b'{"a": [' + b"0," * 1_000_000 + b"0]}") is None
     assert bounded_object(b"[]") is None
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (b'{"a":1,"b":{"a":":"}}', True),
+        (b' { "a" : "\\u00e9" } ', True),
+        (b'{"a":1,"a":1}', False),
+        (b'{"b":{"a":1,"\\u0061":2}}', False),
+        (b'{"a":1,"a":2,"b":"\\u003a"}', False),
+        (b'{"a":1,"a":2,"b":"\\u003A"}', False),
+        (b'{"a":"\\u003a\\u003A:","b":"\\u003c"}', True),
+        (b'{"a":"\\\\u003a","b":1}', True),
+        (b'{"a":"\\\\u003a","a":1}', False),
+        (b'{"a:":1,"a\\u003a":1}', False),
+    ],
+)
+def test_a_repeated_key_is_noticed(body: bytes, expected: bool) -> None:
+    assert has_no_duplicate_keys(body, dumps(loads(body))) is expected

@@ -104,6 +104,21 @@ class LearnsFromRefusals(Protocol):
         ...
 
 
+@runtime_checkable
+class KnowsModel(Protocol):
+    """A transformer that knows the model and who serves it."""
+
+    @property
+    def takes_message_tools(self) -> bool:
+        """Whether the model sees tools that are declared inside messages."""
+        ...
+
+    @property
+    def streams_usage(self) -> bool:
+        """Whether the provider tells the usage of a stream without being asked."""
+        ...
+
+
 class Encoder(Protocol):
     """Items of one answer → the bytes of one front's stream."""
 

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
+from moongate import __version__
 from moongate.cli.console import Console, process_console
 from moongate.cli.terminal import command as command_line
 from moongate.cli.terminal import open_standard_streams
@@ -24,16 +25,25 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "serve": ("moongate.cli.serve", "start the gateway"),
     "check": ("moongate.cli.check", "check the configuration and show what it means"),
     "init": ("moongate.cli.init", "write a configuration for a provider"),
+    "import": ("moongate.cli.import_config", "write a configuration made of another server's file"),
     "connect": ("moongate.cli.connect", "show (or write) the settings that a coding agent needs"),
-    "replay": ("moongate.cli.replay", "run a recorded answer through a chain, item by item"),
+    "replay": ("moongate.cli.replay", "run recorded answers through a chain, item by item"),
+    "verify": ("moongate.cli.verify", "measure how good a vendor's tool calling is, raw and repaired"),
     "sim": ("moongate.cli.sim", "start the simulator alone"),
     "keys": ("moongate.cli.keys", "make, show, rotate and delete client keys"),
     "teams": ("moongate.cli.teams", "make, show and delete teams of keys"),
     "usage": ("moongate.cli.usage", "show who used what, and what it cost"),
     "prices": ("moongate.cli.prices", "show what tokens cost"),
     "route": ("moongate.cli.route", "show how a route chooses: scores, prices, health"),
+    "logs": ("moongate.cli.logs", "show the JSON lines of the log as text, and filter them"),
     "store": ("moongate.cli.store", "back up, check or export the store of keys and usage"),
+    "completion": ("moongate.cli.completion", "print the completion script for bash, zsh or fish"),
 }
+
+POSIX_MODULES: Final = ("fcntl", "resource")  # Windows has none of these
+NEEDS_POSIX: Final = (
+    "this command needs Linux, macOS or another POSIX system (on Windows: WSL); the library and moongate.httpx run here"
+)
 
 EPILOG: Final = """\
 moongate COMMAND --help shows the options of a command.
@@ -51,7 +61,13 @@ def main(arguments: Sequence[str] | None = None, console: Console | None = None)
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # an encoding without "…" gets "?" instead of a traceback
     given = list(sys.argv[1:] if arguments is None else arguments)
-    parser = command_parser(next((each for each in given if not each.startswith("-")), ""))
+    try:
+        parser = command_parser(next((each for each in given if not each.startswith("-")), ""))
+    except ModuleNotFoundError as error:
+        if error.name not in POSIX_MODULES:
+            raise
+        print(f"moongate: {NEEDS_POSIX}", file=sys.stderr)
+        return 2
     options = parser.parse_args(given)
     if not options.command:
         print(f"{command_line()} demo shows in a second what moongate repairs, without a key or a network.\n")
@@ -75,7 +91,8 @@ def main(arguments: Sequence[str] | None = None, console: Console | None = None)
         return 1
 
 
-def command_parser(command: str) -> argparse.ArgumentParser:
+def command_parser(*complete: str) -> argparse.ArgumentParser:
+    """The parser. Of the commands that are named here it has the options, too."""
     parser = argparse.ArgumentParser(
         prog="moongate",
         description="A gateway that makes Kimi's tool calling work behind any\nOpenAI-compatible provider.",
@@ -86,7 +103,7 @@ def command_parser(command: str) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for name, (module, about) in COMMANDS.items():
         sub = commands.add_parser(name, help=about, description=about[0].upper() + about[1:] + ".")
-        if name == command:
+        if name in complete:
             imported = importlib.import_module(module)
             sub.epilog, sub.formatter_class = imported.EPILOG, argparse.RawDescriptionHelpFormatter
             imported.arguments(sub)
@@ -94,13 +111,9 @@ def command_parser(command: str) -> argparse.ArgumentParser:
 
 
 class _Version(argparse.Action):
-    """Looks the version up only when it is requested, because the look-up is slow."""
-
     def __init__(self, option_strings: Sequence[str], dest: str) -> None:
         super().__init__(option_strings, dest, nargs=0, help="show the version")
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from importlib.metadata import version
-
-        print(f"moongate {version('moongate')}")
+        print(f"moongate {__version__}")
         parser.exit()

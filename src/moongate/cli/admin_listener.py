@@ -7,6 +7,8 @@ gateway serves without it: a configuration from before there was one must still 
 from __future__ import annotations
 
 import errno
+import os
+import secrets
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,10 +22,20 @@ from moongate.gateway.server.shared_listener import SharedListener
 
 @dataclass(frozen=True, slots=True)
 class AdminListener:
-    """`about` is the line of the banner. It has the key only if that was made just now, and only for a terminal."""
+    """`about` is the line of the banner. It has the key only if that was made just now, and only for a terminal.
 
-    listener: SharedListener
-    about: str
+    `problem` says why there is no listener although nobody switched it off. It is no reason not to serve.
+    """
+
+    listener: SharedListener | None = None
+    about: str = ""
+    problem: str = ""
+    link: str = ""  # the token of a link that logs in to the pages once; "": none is shown
+    pages: str = ""  # that link
+
+    def close(self) -> None:
+        if self.listener is not None:
+            self.listener.close()
 
 
 def with_admin_key(config: Config, home: Path) -> Config:
@@ -42,13 +54,13 @@ def with_admin_key(config: Config, home: Path) -> Config:
 
 
 def open_admin_listener(
-    config: Config, home: Path, shared_folder: Path | None, *, show_key: bool = False
-) -> AdminListener | None:
-    """None if it is off. Raises ConfigError if its address cannot be used, and the configuration names it."""
+    config: Config, home: Path, shared_folder: Path | None, *, show_key: bool = False, show_link: bool = False
+) -> AdminListener:
+    """Without a listener if it is off. Raises ConfigError if the configuration names an address that cannot be used."""
     settings = config.settings
     admin = settings.admin
     if admin is None:
-        return None
+        return AdminListener()
     implied = admin.at is None
     try:
         # A gateway at any free port is not the only one here, so its admin listener takes any free port as well.
@@ -56,22 +68,29 @@ def open_admin_listener(
     except OSError as error:
         if not implied:
             raise ConfigError(_unusable(admin.host, admin.port, error), path="admin") from None
-        reason = error.strerror or error
-        warn(f'port {admin.port} cannot be used ({reason}): there is no admin listener; set "admin" to change that')
-        return None
+        reason = _reason(error, admin.port)
+        problem = f'port {admin.port} cannot be used ({reason}): there is no admin listener; set "admin" to change that'
+        return AdminListener(problem=problem)
     lock = None if shared_folder is None else shared_folder / "admin.lock"
     host = f"[{admin.host}]" if ":" in admin.host else admin.host
     where = f"http://{host}:{sock.getsockname()[1]}"
     key = admin.key if show_key else _where_key(config, home)
-    return AdminListener(SharedListener(sock, lock), f"{where} (key: {key})")
+    link = secrets.token_urlsafe(32) if show_link and admin.ui else ""
+    pages = f"{where}/ui/login?token={link}" if link else ""
+    return AdminListener(SharedListener(sock, lock), f"{where} (key: {key})", link=link, pages=pages)
 
 
 def _unusable(host: str, port: int, error: OSError) -> str:
+    return f'cannot listen on {host}:{port}: {_reason(error, port)}; choose another address or port, or "off"'
+
+
+def _reason(error: OSError, port: int) -> str:
+    """Without what Python adds to the system's words: the address again."""
     from moongate.cli.port_in_use import listener  # needed only here
 
     owner = listener(port) if error.errno == errno.EADDRINUSE else ""
-    by = f" by {owner}" if owner else ""
-    return f'cannot listen on {host}:{port}: {error.strerror or error}{by}; choose another address or port, or "off"'
+    words = os.strerror(error.errno) if error.errno is not None and error.errno > 0 else error.strerror or str(error)
+    return f"{words} by {owner}" if owner else words
 
 
 def _where_key(config: Config, home: Path) -> str:

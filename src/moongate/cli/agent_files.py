@@ -7,6 +7,7 @@ keeps what was changed since; where nothing was changed since, the file is byte 
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,8 @@ from typing import Any, Final
 import tomlkit
 import tomlkit.exceptions
 
-from moongate.cli.agents import KEY_VARIABLE, AgentSettings
+from moongate.cli.agent_settings import AgentSettings
+from moongate.cli.agents import KEY_VARIABLE
 from moongate.cli.init import write_private
 from moongate.errors import ConfigError
 from moongate.gateway.config.jsonc import parse
@@ -35,7 +37,8 @@ class SettingsFormat:
 
 
 def format_of(path: Path) -> SettingsFormat:
-    return _TOML if path.suffix == ".toml" else _JSON
+    """By the name of the file. JSON is YAML, too."""
+    return _FORMATS.get(path.suffix, _JSON)
 
 
 def write_settings(settings: AgentSettings, path: Path) -> tuple[bool, Path | None]:
@@ -125,8 +128,8 @@ def plain(document: Document) -> object:
 
 
 def _is_own(entry: object) -> bool:
-    """Is it an entry of a list that moongate wrote? (Qwen Code's list of models.)"""
-    return isinstance(entry, dict) and entry.get("envKey") == KEY_VARIABLE
+    """Is it an entry of a list that moongate wrote? (The models of Qwen Code and of Continue.)"""
+    return isinstance(entry, dict) and (entry.get("envKey") == KEY_VARIABLE or entry.get("name") == OWN_NAME)
 
 
 def _text_of(path: Path) -> str:
@@ -176,5 +179,21 @@ def _dump_toml(document: Document) -> str:
     return text if text.strip() else ""
 
 
+def _load_exports(text: str, path: Path) -> Document:
+    """Lines for a shell: `export NAME=VALUE`."""
+    try:
+        words = [shlex.split(line, comments=True) for line in text.split("\n")]
+        return dict(value.split("=", 1) for _export, value in filter(None, words))
+    except ValueError:
+        raise ConfigError("cannot be changed: it has more than lines of export NAME=VALUE", path=str(path)) from None
+
+
+def _dump_exports(document: Document) -> str:
+    return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in document.items())
+
+
 _JSON: Final = SettingsFormat(_load_json, _dump_json)
-_TOML: Final = SettingsFormat(_load_toml, _dump_toml)
+_FORMATS: Final = {
+    ".toml": SettingsFormat(_load_toml, _dump_toml),
+    ".env": SettingsFormat(_load_exports, _dump_exports),
+}

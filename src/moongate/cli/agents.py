@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from moongate.cli.agent_settings import AgentSettings, GatewayAddress
 from moongate.payload import JsonObject, dumps_text
 
 KEY_VARIABLE: Final = "MOONGATE_CLIENT_KEY"
-CONTEXT_WINDOW: Final = 262_144  # tokens; of every generation since K2-0905
 MAX_OUTPUT: Final = 32_768
-# Models with a smaller window. The first K2 has no date in its name, or the date of July.
-_SMALLER: Final = (
-    (re.compile(r"moonshot-v1-8k"), 8_192),
-    (re.compile(r"moonshot-v1-32k"), 32_768),
-    (re.compile(r"moonshot-v1|k2-0711|k2-(instruct|base)$"), 131_072),
-)
 # Codex refuses a model catalogue without instructions.
 CODEX_INSTRUCTIONS: Final = """\
 You are a coding agent that works in the user's folder through the Codex CLI.
@@ -32,42 +24,6 @@ You are a coding agent that works in the user's folder through the Codex CLI.
 - Never undo changes that you did not make, and never use destructive commands (`git reset --hard`, `rm -rf`) unasked.
 - Test what you changed if the project has tests for it.
 - Go on until the task is done. Then say briefly what you did, with paths, and what is left to do."""
-
-
-@dataclass(frozen=True, slots=True)
-class GatewayAddress:
-    """The gateway as an agent sees it, and the model that the agent shall use."""
-
-    root: str  # without /v1
-    key: str
-    model: str
-    window: int = CONTEXT_WINDOW
-
-    @property
-    def base(self) -> str:
-        return self.root + "/v1"
-
-
-@dataclass(frozen=True, slots=True)
-class AgentSettings:
-    """What to set for an agent: `values` in its `file` (JSON or TOML), or `shell` variables.
-
-    `beside` are files of moongate's own that the settings name, in the same folder. `notes` are only shown.
-    """
-
-    about: str
-    file: Path | None = None
-    values: JsonObject | None = None
-    beside: tuple[tuple[str, JsonObject], ...] = ()
-    shell: tuple[tuple[str, str], ...] = ()
-    notes: tuple[str, ...] = ()
-    start: str = ""  # the command that starts the agent
-
-
-def context_window(model: str) -> int:
-    """The tokens that a model takes, by its name. A server of your own may be set to less."""
-    name = model.lower()
-    return next((window for pattern, window in _SMALLER if pattern.search(name)), CONTEXT_WINDOW)
 
 
 def claude_code(gateway: GatewayAddress) -> AgentSettings:
@@ -129,19 +85,29 @@ def _codex_model(gateway: GatewayAddress) -> JsonObject:
 
 
 def opencode(gateway: GatewayAddress) -> AgentSettings:
-    limit = {"context": gateway.window, "output": min(MAX_OUTPUT, gateway.window // 2)}
+    values = {"$schema": "https://opencode.ai/config.json", **_opencode(gateway)}
+    return AgentSettings("OpenCode", Path("~/.config/opencode/opencode.json"), values, start="opencode")
+
+
+def kilo(gateway: GatewayAddress) -> AgentSettings:
+    """It is made of OpenCode."""
+    return AgentSettings("Kilo Code", Path("~/.config/kilo/kilo.json"), _opencode(gateway), start="kilo")
+
+
+def _opencode(gateway: GatewayAddress) -> JsonObject:
+    limit = {"context": gateway.window, "output": _output(gateway)}
     provider = {
         "npm": "@ai-sdk/openai-compatible",
         "name": "moongate",
         "options": {"baseURL": gateway.base, "apiKey": gateway.key},
         "models": {gateway.model: {"name": gateway.model, "limit": limit}},
     }
-    values = {
-        "$schema": "https://opencode.ai/config.json",
-        "model": f"moongate/{gateway.model}",
-        "provider": {"moongate": provider},
-    }
-    return AgentSettings("OpenCode", Path("~/.config/opencode/opencode.json"), values, start="opencode")
+    return {"model": f"moongate/{gateway.model}", "provider": {"moongate": provider}}
+
+
+def _output(gateway: GatewayAddress) -> int:
+    """The tokens of an answer: never more than half of the window."""
+    return min(MAX_OUTPUT, gateway.window // 2)
 
 
 def kimi_cli(gateway: GatewayAddress) -> AgentSettings:
@@ -164,7 +130,13 @@ def _kimi(gateway: GatewayAddress) -> JsonObject:
 
 def cline(gateway: GatewayAddress) -> AgentSettings:
     provider = "openai-compatible"
-    settings = {"provider": provider, "apiKey": gateway.key, "model": gateway.model, "baseUrl": gateway.base}
+    settings = {
+        "provider": provider,
+        "apiKey": gateway.key,
+        "model": gateway.model,
+        "baseUrl": gateway.base,
+        "contextWindow": gateway.window,
+    }
     entry = {"settings": settings, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}
     return AgentSettings(
         "Cline",
@@ -195,6 +167,59 @@ def qwen_code(gateway: GatewayAddress) -> AgentSettings:
     return AgentSettings("Qwen Code", Path("~/.qwen/settings.json"), values, start="qwen")
 
 
+def pi(gateway: GatewayAddress) -> AgentSettings:
+    model = {"id": gateway.model, "reasoning": True, "contextWindow": gateway.window, "maxTokens": _output(gateway)}
+    provider = {
+        "baseUrl": gateway.base,
+        "api": "openai-completions",
+        "apiKey": gateway.key,
+        "models": [model],
+    }
+    start = f"pi --model {shlex.quote(f'moongate/{gateway.model}')}"
+    return AgentSettings("pi", Path("~/.pi/agent/models.json"), {"providers": {"moongate": provider}}, start=start)
+
+
+def continue_cli(gateway: GatewayAddress) -> AgentSettings:
+    """A configuration of its own: config.yaml would lose its comments. JSON is YAML."""
+    file = "~/.continue/moongate.yaml"
+    model = {
+        "name": "moongate",
+        "provider": "openai",
+        "model": gateway.model,
+        "apiBase": gateway.base,
+        "apiKey": gateway.key,
+        "roles": ["chat", "edit", "apply"],
+        "capabilities": ["tool_use"],
+        "defaultCompletionOptions": {"contextLength": gateway.window, "maxTokens": _output(gateway)},
+    }
+    values = {"name": "moongate", "version": "1.0.0", "schema": "v1", "models": [model]}
+    return AgentSettings("Continue", Path(file), values, start=f"cn --config {file}")
+
+
+def copilot(gateway: GatewayAddress) -> AgentSettings:
+    """It takes a provider of one's own from its environment alone."""
+    file = "~/.copilot/moongate.env"
+    variables = {
+        "COPILOT_OFFLINE": "true",  # else it asks GitHub for a login
+        "COPILOT_PROVIDER_TYPE": "openai",
+        "COPILOT_PROVIDER_WIRE_API": "completions",
+        "COPILOT_PROVIDER_BASE_URL": gateway.base,
+        "COPILOT_PROVIDER_API_KEY": gateway.key,
+        "COPILOT_MODEL": gateway.model,
+        "COPILOT_PROVIDER_MAX_PROMPT_TOKENS": str(gateway.window),
+        "COPILOT_PROVIDER_MAX_OUTPUT_TOKENS": str(_output(gateway)),
+    }
+    start = f". {file} && copilot"
+    return AgentSettings("Copilot CLI", Path(file), variables, shell=tuple(variables.items()), start=start)
+
+
+def grok_cli(gateway: GatewayAddress) -> AgentSettings:
+    """Its own model is the default of every folder, so that the command must name another."""
+    values = {"apiKey": gateway.key, "baseURL": gateway.base, "defaultModel": gateway.model}
+    start = f"grok --model {shlex.quote(gateway.model)}"
+    return AgentSettings("grok-cli", Path("~/.grok/user-settings.json"), values, start=start)
+
+
 def openai_sdk(gateway: GatewayAddress) -> AgentSettings:
     ask = f'model={dumps_text(gateway.model)}, messages=[{{"role": "user", "content": "Hello"}}]'
     code = f"import openai; print(openai.OpenAI().chat.completions.create({ask}).choices[0].message.content)"
@@ -214,5 +239,10 @@ AGENTS: Final[dict[str, Callable[[GatewayAddress], AgentSettings]]] = {
     "kimi-cli": kimi_cli,
     "cline": cline,
     "qwen-code": qwen_code,
+    "copilot": copilot,
+    "kilo": kilo,
+    "pi": pi,
+    "continue": continue_cli,
+    "grok-cli": grok_cli,
     "openai": openai_sdk,
 }

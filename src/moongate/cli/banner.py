@@ -10,9 +10,11 @@ from pathlib import Path
 
 from moongate.cli.config_path import DEFAULT
 from moongate.cli.credential import client_credential
-from moongate.cli.terminal import Colours, command
+from moongate.cli.running_gateways import client_url
+from moongate.cli.terminal import Colours, command, warn
 from moongate.gateway.config.load import Config
 from moongate.gateway.http.client_key import own_key
+from moongate.gateway.http.pages import build_line
 from moongate.gateway.record.messages import write_stderr
 from moongate.payload import JsonObject, dumps_text
 
@@ -26,16 +28,21 @@ class Banner:
     show_url: bool
     show_key: bool = False
     admin: str = ""  # the address of the admin listener, and where its key is
+    problem: str = ""  # why there is none; printed once the gateway listens, so that an error of its own comes alone
+    pages: str = ""  # a link that logs in to its pages once
 
     def print(self, config: Config, port: int) -> None:
         """To standard error: standard output is for the lines of the log."""
+        if self.problem:
+            warn(self.problem)
         write_stderr("\n".join([*self._lines(config, port, Colours(sys.stderr)), ""]))
 
     def _lines(self, config: Config, port: int, paint: Colours) -> Iterator[str]:
         host = config.settings.host
         yield f"{paint('moongate', 'bold')} listens on {paint(_url(host, port), 'cyan')}"
+        yield build_line()
         yield f"see what it repairs: {command()} demo"
-        url = _url({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port)
+        url = client_url(host, port)
         credential = client_credential(config, self.home)
         key, where = credential.shell, credential.where
         if (self.show_key or self.is_demo) and config.client_keys == ():
@@ -43,6 +50,8 @@ class Banner:
         yield f"client key: {where}"
         if self.admin:
             yield f"admin: {self.admin}"
+        if self.pages:
+            yield f"inspector (this link works once): {paint(self.pages, 'cyan')}"
         if self.is_demo:
             yield f"provider: the built-in simulator (no {DEFAULT} here; '{command()} init' writes one)"
         flags = f" --config {shlex.quote(str(config.file))}" if config.file not in (None, DEFAULT) else ""

@@ -27,18 +27,8 @@ class BuiltInProvider:
         self._server = asyncio.run_coroutine_threadsafe(start(), self._loop).result(START_SECONDS)
 
     def config(self) -> Config:
-        """A gateway in front of the simulator, with every repair on."""
         assert self._server is not None
-        provider = {
-            "name": "simulator",
-            "api_base_url": self._server.url,
-            "models": listed_models(),
-            "transformer": {"use": [["Kimi", {"preset": "agent"}]]},
-        }
-        # No default: a name that combines rows must be refused, not answered by a model that plays none of them.
-        aliases = dict.fromkeys(AGENT_NAMES, listed_models()[0])
-        text = dumps_text({"providers": [provider], "aliases": aliases})
-        return parse_config(text, "(built-in simulator)", Path.cwd(), {})
+        return simulator_config(self._server.url)
 
     def stop(self) -> None:
         if self._server is not None:
@@ -46,3 +36,18 @@ class BuiltInProvider:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._runner.join(START_SECONDS)
         self._loop.close()
+
+
+def simulator_config(url: str) -> Config:
+    """A gateway in front of the simulator at `url`, with every repair on."""
+    provider = {
+        "name": "simulator",
+        "api_base_url": url,
+        "models": listed_models(),
+        "transformer": {"use": [["Kimi", {"preset": "agent"}]]},
+    }
+    # No default: a name that combines rows must be refused, not answered by a model that plays none of them.
+    aliases = dict.fromkeys(AGENT_NAMES, listed_models()[0])
+    # Captured, so that the pages show what came and what left: in memory, and the answers are no secret.
+    text = dumps_text({"providers": [provider], "aliases": aliases, "inspect": True})
+    return parse_config(text, "(built-in simulator)", Path.cwd(), {})

@@ -3,30 +3,43 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Callable
 
 from moongate.chat.contracts import Transformer
+from moongate.cli.check_json import print_invalid, print_valid
 from moongate.cli.config_path import add_config_option, load_config
 from moongate.cli.console import Console
 from moongate.cli.describe import facts, options_of
 from moongate.cli.terminal import Colours, fitted, warn
 from moongate.cli.warnings import config_warnings
+from moongate.errors import ConfigError
 from moongate.gateway.config.load import Config
 from moongate.gateway.config.schema import json_schema
 from moongate.gateway.config.sources import Source
+from moongate.gateway.http.pages import build_line
 from moongate.gateway.http.redaction import Redactor
 from moongate.gateway.routing.route import Route
 from moongate.gateway.routing.routes import Routes
 
+Paint = Callable[[str, str], str]  # a text in a style
 EPILOG = """\
 example:
-  moongate check --config config.json
+  moongate check --config config.json && moongate check --live
 
-exit codes: 0 it is valid (though there may be warnings), 2 it is invalid, or there is none"""
+--live asks every target for a few short answers; it says before and after how many tokens that costs.
+exit codes: 0 it is valid (though there may be warnings), 1 --live found a target that does not work,
+2 it is invalid, or there is none"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add_config_option(parser)
     parser.add_argument("-a", "--all", action="store_true", help="show the options at their defaults too")
+    parser.add_argument("--live", action="store_true", help="ask every target: key, model, tool calls, a tool loop")
+    parser.add_argument(
+        "--json", action="store_true", help="print JSON: what it means, or what is wrong; with --live what was found"
+    )
+    parser.add_argument("--timeout", type=float, default=60.0, metavar="SECONDS", help="with --live: for one answer")
     parser.add_argument("--schema", action="store_true", help="print the JSON Schema of the file instead")
 
 
@@ -34,7 +47,20 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if options.schema:
         print(json_schema(), end="")
         return 0
-    config = load_config(options.config, console.environ)
+    try:
+        config = load_config(options.config, console.environ)
+    except ConfigError as error:
+        if not options.json:
+            raise
+        print_invalid(error)
+        return 2
+    if options.live:
+        from moongate.cli.check_live import check_targets
+
+        return check_targets(config, timeout=options.timeout, as_json=options.json)
+    if options.json:
+        print_valid(config)
+        return 0
     redact = Redactor(config.secrets).redact
     paint = Colours()
     for line in _lines(config, Routes(config), paint, everything=options.all):
@@ -42,21 +68,34 @@ def run(options: argparse.Namespace, console: Console) -> int:
     for line in config_warnings(config):
         warn(redact(line))
     print(paint("ok", "green"), config.file)
+    if sys.stdout.isatty():  # for people; scripts compare what is printed
+        print(f"moongate {build_line()}", file=sys.stderr)
     return 0
 
 
-def _lines(config: Config, routes: Routes, paint: Colours, *, everything: bool) -> list[str]:
+def description(config: Config) -> str:
+    """What the command prints of a configuration, without colours; warnings included."""
+    redact = Redactor(config.secrets).redact
+    lines = _lines(config, Routes(config), lambda text, _: text, everything=False)
+    warnings = [f"warning: {line}" for line in config_warnings(config)]
+    return "\n".join(map(redact, [*lines, *(["", *warnings] if warnings else [])]))
+
+
+def _lines(config: Config, routes: Routes, paint: Paint, *, everything: bool) -> list[str]:
     settings = config.settings
     keys = "none needed" if config.client_keys is None else str(len(config.client_keys) or "made at first start")
     lines = [f"listens on http://{settings.host}:{settings.port}, client keys: {keys}"]
     remaining = iter(routes.all)
     for source in config.sources:
         keys = {0: "no key", 1: "1 key"}.get(len(source.keys), f"{len(source.keys)} keys")
-        lines += ["", f"{paint(source.name, 'bold')}  {source.endpoint.url}  ({keys})"]
+        urls = ", ".join(endpoint.url for endpoint in source.endpoints)
+        lines += ["", f"{paint(source.name, 'bold')}  {urls}  ({keys})", *_way(source)]
+        described: dict[str, str] = {}  # what a chain means → the first model for which it was shown
         for model in source.models:
-            route = next(remaining)
-            lines += _model(route, routes, paint)
-            lines += _chain(config, source, model.name, everything=everything)
+            lines += _model(next(remaining), routes, paint)
+            chain = _chain(config, source, model.name, everything=everything)
+            first = described.setdefault("\n".join(chain).replace(repr(model.name), ""), model.name)
+            lines += chain if first == model.name or len(chain) == 1 else [f"    chain: as for {first}"]
     if routes.configured:
         lines += ["", paint("routes", "bold"), *(line for route in routes.configured for line in _route(route, routes))]
     if settings.aliases:
@@ -66,7 +105,13 @@ def _lines(config: Config, routes: Routes, paint: Colours, *, everything: bool) 
     return lines
 
 
-def _model(route: Route, routes: Routes, paint: Colours) -> list[str]:
+def _way(source: Source) -> list[str]:
+    """The proxy in between, where it is the environment's: nothing in the file says so."""
+    proxied = {each.proxy for each in source.origins} - {None, source.settings.proxy}
+    return ["  through the proxy that HTTPS_PROXY names"] if proxied else []
+
+
+def _model(route: Route, routes: Routes, paint: Paint) -> list[str]:
     listed = [name for name, other in routes.listed() if other is route]
     lines = [f"  {paint(route.model, 'cyan')}  names: {', '.join(dict.fromkeys([*listed, route.name]))}"]
     if route.fallback:
@@ -86,7 +131,7 @@ def _route(route: Route, routes: Routes) -> list[str]:
 def _chain(config: Config, source: Source, model: str, *, everything: bool) -> list[str]:
     steps = source.chains[model]
     lines = [] if steps else ["    chain: (none)"]
-    chain = config.transformers.chain(steps, model, source.settings.api_base_url)
+    chain = config.transformers.chain(steps, model, source.settings.base_url)
     for step, transformer in zip(steps, chain.transformers, strict=True):
         lines.append(f"    chain: {step.name}")
         lines += [f"      {line}" for line in facts(transformer)]

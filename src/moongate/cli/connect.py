@@ -8,8 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from moongate.cli.agent_files import backup_of, format_of, undo_settings, write_settings
-from moongate.cli.agents import AGENTS, AgentSettings, GatewayAddress, context_window
-from moongate.cli.config_path import DEFAULT, add_config_option, find_config
+from moongate.cli.agent_settings import AgentSettings, GatewayAddress, context_window
+from moongate.cli.agents import AGENTS
+from moongate.cli.config_path import add_config_option
+from moongate.cli.connect_target import find_target
 from moongate.cli.console import Console
 from moongate.cli.credential import (
     NO_KEY,
@@ -21,14 +23,12 @@ from moongate.cli.credential import (
     given_key,
 )
 from moongate.cli.terminal import Colours
-from moongate.errors import ConfigError, GatewayError
-from moongate.gateway.config.load import Config, ReadOptions, read_config
+from moongate.errors import ConfigError
+from moongate.gateway.config.load import Config
 from moongate.gateway.config.schema import indented
 from moongate.gateway.http.client_key import home as gateway_home
 from moongate.gateway.http.client_key import own_key
-from moongate.gateway.routing.routes import Routes
 
-SIMULATED = "kimi-k2-sim"  # the first model of a gateway without a configuration
 MIN_WINDOW = 1024
 EPILOG = """\
 example:
@@ -45,7 +45,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--model", metavar="MODEL", help="the model to use (default: the configured default, else the first one)"
     )
     parser.add_argument(
-        "--url", metavar="URL", help="the gateway's address as the agent sees it (default: as configured)"
+        "--url",
+        metavar="URL",
+        help="the gateway's address as the agent sees it (default: where it runs, or as configured)",
     )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--client", metavar="NAME", help="use the client key of this name in 'api_keys'")
@@ -67,14 +69,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, console: Console) -> int:
     if options.undo:
         return _undo(options, console)
-    path = find_config(options.config, console.environ)
-    reading = ReadOptions(provider_keys=False, validate=Routes)
-    config = read_config(path, console.environ, reading) if path is not None else None
     home = gateway_home(console.environ)
+    target = find_target(options, console, home)
+    config = target.config
     credential = given_credential(options.key) if options.key else client_credential(config, home, options.client)
-    root = options.url.rstrip("/") if options.url else _address(config)
-    model = _model(config, options.model)
-    gateway = GatewayAddress(root, credential.plain, model, _window(model, options.context_window))
+    window = _window(target.model, options.context_window)
+    gateway = GatewayAddress(target.root, credential.plain, target.model, window)
     agent = AGENTS[options.agent]
     with_key = agent(replace(gateway, key=_key(config, home, options, console))) if _needs_key(options) else None
     shown = with_key if with_key is not None and options.show_key else agent(gateway)
@@ -88,8 +88,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if not options.show_key and not options.write and credential.plain != NO_KEY:
         label = PLACEHOLDER if any(PLACEHOLDER in line for line in lines) else "client key"
         print(f"\n{label}: {credential.where} (--show-key shows it)")
-    if config is None:
-        print(f"no {DEFAULT} here, so this is for a gateway with the built-in simulator")
+    if target.about:
+        print(target.about)
     return 0
 
 
@@ -105,14 +105,6 @@ def _undo(options: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def _address(config: Config | None) -> str:
-    if config is not None and config.settings.port == 0:
-        raise ConfigError("the configuration takes any free port: give the address that 'serve' prints", path="--url")
-    host, port = (config.settings.host, config.settings.port) if config is not None else ("127.0.0.1", 3000)
-    host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
-    return f"http://{host}:{port}"
-
-
 def _key(config: Config | None, home: Path, options: argparse.Namespace, console: Console) -> str:
     if options.key:
         return given_key(options.key, console.environ)
@@ -121,19 +113,6 @@ def _key(config: Config | None, home: Path, options: argparse.Namespace, console
     if config is not None and config.client_keys:
         return config.client_keys[client_number(config, options.client)].key
     return own_key(home)[0]
-
-
-def _model(config: Config | None, requested: str | None) -> str:
-    if config is None:
-        return requested or SIMULATED
-    routes = Routes(config)
-    if requested:
-        try:
-            routes.find(requested)
-        except GatewayError as error:
-            raise ConfigError(error.message, path="--model") from None
-        return requested
-    return config.settings.default or routes.listed()[0][0]
 
 
 def _window(model: str, given: int | None) -> int:

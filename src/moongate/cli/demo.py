@@ -67,7 +67,7 @@ def run(options: argparse.Namespace, _console: Console) -> int:
         print(f"   {paint(label, style)}")
         for line in lines:
             print(_block("", style, line, width, paint))
-    print(f"\nnext: {command()} serve")
+    print(f"\nnext: {command()} serve   (prints a link to the inspector: pages that show this for each request)")
     print(f"      {command()} connect claude-code --write   (or codex, kimi-code, opencode, qwen-code, cline)")
     return 0 if outcomes == [False, True] else 1
 

@@ -62,7 +62,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     elif key is None:
         key = ask_key(console) if name == "other" and console.interactive else ""
     text = config_text(name, known, key, options.preset)
-    parse_config(text, "(new configuration)", Path.cwd(), _EverySet())  # raises ConfigError for wrong flags
+    parse_config(text, "(new configuration)", Path.cwd(), EverySet())  # raises ConfigError for wrong flags
     write_private(options.output, text)
     print(f"{Colours()('wrote', 'green')} {options.output}")
     variable = key.strip("${}") if key.startswith("$") else ""
@@ -138,7 +138,7 @@ def write_private(path: Path, text: str) -> None:
         raise
 
 
-class _EverySet(dict[str, str]):
+class EverySet(dict[str, str]):
     """An environment in which every variable is set, since the user sets the key after the file is written."""
 
     def get(self, key: str, default: object = None) -> str:

@@ -52,7 +52,7 @@ def _configured(config: Config) -> list[JsonObject]:
     for source in config.sources:
         for model in source.models:
             row: JsonObject = {"host": source.name, "model": model.name}
-            found = find_price(source.settings.api_base_url, model.name)
+            found = find_price(source.settings.base_url, model.name)
             if model.price:
                 row |= {**_shown(token_prices(model.price)), "source": "the configuration"}
             elif found is not None:

@@ -1,17 +1,20 @@
-"""`moongate replay`: runs a recorded answer through a chain and shows, item by item, what came in and what went out."""
+"""`moongate replay`: runs recorded answers through a chain; of one it shows, event by event, what came and left."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
+from typing import Final
 
 from moongate.chat.contracts import Exchange
-from moongate.chat.items import Done, Failure
+from moongate.chat.items import Chunk, Done, Failure
 from moongate.cli.config_path import load_config
 from moongate.cli.console import Console
+from moongate.cli.recorded_answer import DEFAULT_MODEL, RecordedAnswer, files_below, read_bytes, read_recorded
+from moongate.cli.replay_sums import FileReplay, print_replays, sums
 from moongate.cli.report import Report
-from moongate.errors import ConfigError, GatewayError
+from moongate.cli.tables import print_json
+from moongate.errors import ConfigError, GatewayError, UpstreamRefused
 from moongate.gateway.config.jsonc import ConfigDocument, parse
 from moongate.gateway.config.places import ConfigPlace
 from moongate.gateway.config.steps import read_use
@@ -21,28 +24,39 @@ from moongate.payload import JsonObject, object_of
 from moongate.pipeline.chain import Chain
 from moongate.pipeline.upstream_reader import AnswerDocument, UpstreamReader
 
-DEFAULT_REQUEST: JsonObject = {"messages": [{"role": "user", "content": "(replayed)"}]}
 USE = """'[["Kimi", {"preset": "agent"}]]'"""
+COMPLETE: Final = "complete"
+INCOMPLETE: Final = "incomplete"
+NO_ANSWER: Final = "no answer at all"
 EPILOG = f"""\
 examples:
   moongate replay answer.sse --use {USE}
   moongate replay answer.sse --config config.json --model kimi-k2.6 --request request.json
+  moongate replay recordings/ more/*.sse --json
+  moongate replay req_5f0c.case.json
 
-An event without a line 'out' is passed on unchanged.
-exit codes: 0 the answer is complete, 1 it is incomplete or an error, 2 the command line is wrong"""
+FILE may also be a test case that the page of a request at /ui has copied: it holds answer, request, model and chain.
+Of one file each event is shown; one without a line 'out' is passed on unchanged. Of several, a line for each file.
+exit codes: 0 every answer is complete, 1 one is incomplete, an error or no answer, 2 the command line is wrong"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "file", type=Path, metavar="FILE", help="the recorded body of an upstream answer; - for standard input"
+        "files",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        help="recorded bodies of upstream answers, or folders of them; - for standard input",
     )
     parser.add_argument(
         "-c", "--config", type=Path, metavar="FILE", help="take the chain that this configuration has for the model"
     )
     parser.add_argument(
-        "--model", default="kimi-k2", metavar="MODEL", help="the model that answered (default: %(default)s)"
+        "--model", metavar="MODEL", help=f"the model that answered (default: {DEFAULT_MODEL}, or the test case's)"
     )
-    parser.add_argument("--use", metavar="JSON", help='the chain, as in a configuration (default: "Kimi")')
+    parser.add_argument(
+        "--use", metavar="JSON", help='the chain, as in a configuration (default: "Kimi", or the test case\'s)'
+    )
     parser.add_argument(
         "--request", type=Path, metavar="FILE", help="the request that was answered (its tools and history matter)"
     )
@@ -52,30 +66,45 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TYPE",
         help="the provider's content type (default: detected)",
     )
+    parser.add_argument("--json", action="store_true", help="print one JSON object: every file, and the sums")
     parser.add_argument("--wide", action="store_true", help="show events in full and do not truncate lines")
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    data = sys.stdin.buffer.read() if str(options.file) == "-" else _read(options.file)
-    request = DEFAULT_REQUEST if options.request is None else object_of(_read(options.request))
-    if request is None:
+    request = None if options.request is None else object_of(read_bytes(options.request))
+    if options.request is not None and request is None:
         raise ConfigError("is not a JSON object", path=str(options.request))
-    report = Report(wide=options.wide)
+    chains = _Chains(options, console)
+    files = [file for path in options.files for file in files_below(path)]
+    detailed = len(files) == 1 and not options.json
+    replays = []
+    for file in files:
+        recorded = read_recorded(file)
+        report = Report(wide=options.wide, quiet=not detailed)
+        outcome = _outcome(chains, recorded, request, report)
+        replays.append(FileReplay(str(file), outcome, report.totals))
+    if detailed:
+        report.line("bold", "total", report.totals.summary(outcome), cut=False)
+    else:
+        print_json(sums(replays)) if options.json else print_replays(replays)
+    return 0 if all(replay.outcome == COMPLETE for replay in replays) else 1
+
+
+def _outcome(chains: _Chains, recorded: RecordedAnswer, request: JsonObject | None, report: Report) -> str:
+    model, chain = chains.of(recorded)
     try:
-        exchange = _chain(options, console).begin({**request, "model": options.model})
+        exchange = chain.begin({**(recorded.request if request is None else request), "model": model})
         report.notes(exchange.notes, "request")
-        complete = replayed(exchange, data, options.content_type, report)
+        return replayed(exchange, recorded.data, chains.content_type or recorded.content_type, report)
     except ConfigError:
         raise
     except GatewayError as error:
         report.line("red", "error", f"{type(error).__name__} {error.status}: {error}")
-        complete = False
-    report.line("bold", "total", report.totals.summary(complete=complete), cut=False)
-    return 0 if complete else 1
+        return f"error {error.status}: {error.message}" if isinstance(error, UpstreamRefused) else NO_ANSWER
 
 
-def replayed(exchange: Exchange, data: bytes, content_type: str, report: Report) -> bool:
-    """Print every item of the answer; True if the answer is complete."""
+def replayed(exchange: Exchange, data: bytes, content_type: str, report: Report) -> str:
+    """Print every item of the answer; what has become of it."""
     upstream = UpstreamReader(content_type)
     items = upstream.feed(data)
     last = upstream.close()
@@ -83,35 +112,61 @@ def replayed(exchange: Exchange, data: bytes, content_type: str, report: Report)
         body = last.body()
         report.document(body, exchange.reply(body))
         report.notes(exchange.notes)
-        return True
-    ended = False
+        return COMPLETE
+    ended = began = False
     for item in [*items, *last]:
         report.received(item)
         report.sent(exchange.feed(item), item)
         report.notes(exchange.notes)
         if isinstance(item, Failure):
-            return False
+            return f"error {item.error.status}: {item.error.message}"
+        began = began or isinstance(item, Chunk)
         ended = isinstance(item, Done)
         if ended:
             break
     report.closed(exchange.close())
     report.notes(exchange.notes)
+    if not began:
+        report.line("red", "end", f"{NO_ANSWER}: no completion, and no event of one")
+        return NO_ANSWER
     if not ended:
         report.line("red", "end", "without [DONE]")
-    return ended
+    return COMPLETE if ended else INCOMPLETE
 
 
-def _chain(options: argparse.Namespace, console: Console) -> Chain:
-    if options.use is None and options.config is not None:
-        config = load_config(options.config, console.environ)
-        routes = Routes(config)
-        route = routes.all[routes.find(options.model).index]
-        source = next(each for each in config.sources if each.name == route.provider)
-        return config.transformers.chain(source.chains[route.model], route.model, source.settings.api_base_url)
+class _Chains:
+    """The chain for each recorded answer: what the command line says, else what the test case says."""
+
+    def __init__(self, options: argparse.Namespace, console: Console) -> None:
+        self.content_type: str = options.content_type
+        self._model: str | None = options.model
+        self._use: object = None if options.use is None else _use(options.use)
+        self._config = None
+        if options.use is None and options.config is not None:
+            self._config = load_config(options.config, console.environ)
+
+    def of(self, recorded: RecordedAnswer) -> tuple[str, Chain]:
+        """The model, and its chain. Raises ConfigError."""
+        model = self._model or recorded.model
+        if self._config is None:
+            use = recorded.use if self._use is None else self._use
+            return model, _built_chain(use, model, recorded.base_url)
+        routes = Routes(self._config)
+        route = routes.all[routes.find(model).index]
+        source = next(each for each in self._config.sources if each.name == route.provider)
+        chains = self._config.transformers
+        return model, chains.chain(source.chains[route.model], route.model, source.settings.base_url)
+
+
+def chain_of(text: str, model: str, base_url: str) -> Chain:
+    """The chain that `--use` writes, for a model at an address. Raises ConfigError."""
+    return _built_chain(_use(text), model, base_url)
+
+
+def _built_chain(use: object, model: str, base_url: str) -> Chain:
     transformers = Transformers.load((), Path.cwd())
-    use = _use(options.use) if options.use is not None else "Kimi"
     place = ConfigPlace(ConfigDocument("--use", use, {}), "use")
-    return transformers.chain(read_use(use, place, transformers), options.model, "")
+    return transformers.chain(read_use(use, place, transformers), model, base_url)
 
 
 def _use(text: str) -> object:
@@ -124,10 +179,3 @@ def _use(text: str) -> object:
         reason, column = error.message.split("\n")[0], int(error.path.rpartition(":")[2])
         line = f"\n  {text}\n{' ' * (column + 1)}^" if "\n" not in text else ""
         raise ConfigError(f"{reason}{line}\nin a shell, with the quotes: --use {USE}", path=error.path) from None
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise ConfigError(f"cannot be read: {error.strerror}", path=str(path)) from None

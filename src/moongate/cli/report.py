@@ -19,10 +19,12 @@ SEEN: Final = "markers_seen"  # the one kind of note that is no repair
 
 
 class Report:
-    """Prints lines. Unless `wide`, an event is shown as its choices, and its envelope only where that changes."""
+    """Prints lines, none if `quiet`. Unless `wide`, an event is shown as its choices, and its envelope only where that
+    changes."""
 
-    def __init__(self, *, wide: bool) -> None:
+    def __init__(self, *, wide: bool, quiet: bool = False) -> None:
         self.totals = ReplayTotals()
+        self._quiet = quiet
         self._paint = Colours()
         self._wide = wide
         columns = shutil.get_terminal_size((WIDTH + MARGIN, 0)).columns if sys.stdout.isatty() else WIDTH + MARGIN
@@ -32,6 +34,8 @@ class Report:
         self._last_received = ""  # how that event was shown
 
     def line(self, style: str, label: str, text: str, *, cut: bool = True) -> None:
+        if self._quiet:
+            return
         if cut and not self._wide and len(text) > self._width:
             text = text[: self._width - 1] + "…"
         print(f"{self._paint(f'{label:>8}', style)}  {text}")
@@ -108,16 +112,27 @@ class ReplayTotals:
             if choice.get("finish_reason") is not None:
                 self._finish[index] = choice["finish_reason"]
 
-    def summary(self, *, complete: bool) -> str:
-        repairs = self.kinds.total() - self.kinds[SEEN]
+    @property
+    def calls(self) -> int:
+        return len(self._calls)
+
+    @property
+    def finish_reasons(self) -> list[object]:
+        return list(self._finish.values())
+
+    @property
+    def repairs(self) -> int:
+        return self.kinds.total() - self.kinds[SEEN]
+
+    def summary(self, outcome: str) -> str:
         kinds = [f"{kind} × {count}" if count > 1 else kind for kind, count in self.kinds.items()]
         return "; ".join(
             [
                 f"{_count(self.received, 'event')} in, {self.sent} out",
                 _count(len(self._calls), "call"),
                 f"finish_reason {', '.join(map(dumps_text, self._finish.values())) or 'none'}",
-                f"{_count(repairs, 'repair')}{': ' if kinds else ''}{', '.join(kinds)}",
-                "complete" if complete else "incomplete",
+                f"{_count(self.repairs, 'repair')}{': ' if kinds else ''}{', '.join(kinds)}",
+                outcome,
             ]
         )
 

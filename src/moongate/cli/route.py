@@ -51,7 +51,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         print(f"moongate: the gateway answered with status {error.code}", file=sys.stderr)
         return 1
     if found is None:
-        print("moongate: no gateway answers, so scores and health are not known", file=sys.stderr)
+        print("moongate: no gateway answers for this name, so scores and health are not known", file=sys.stderr)
     try:
         explained = found or _from_configuration(config, options.name)
     except GatewayError as error:

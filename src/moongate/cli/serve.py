@@ -8,19 +8,23 @@ import shutil
 import signal
 import sys
 import tempfile
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from moongate.cli.admin_listener import AdminListener, open_admin_listener, with_admin_key
 from moongate.cli.banner import Banner
+from moongate.cli.check import description
 from moongate.cli.config_path import DEFAULT, VARIABLE, add_config_option, find_config
 from moongate.cli.console import Console
+from moongate.cli.running_gateways import GatewayRecord, RunningFile, client_url
 from moongate.cli.terminal import warn
 from moongate.cli.warnings import config_warnings
 from moongate.errors import ConfigError
 from moongate.gateway.config.load import Config, ReadOptions, check_exposure, is_loopback, read_config
 from moongate.gateway.config.settings import ClientKey, Settings
+from moongate.gateway.gateway_factory import GatewayFactory, Keys
 from moongate.gateway.http.client_address import ClientAddresses
 from moongate.gateway.http.client_key import ADMIN_FILE, own_key
 from moongate.gateway.http.client_key import home as gateway_home
@@ -30,7 +34,8 @@ from moongate.gateway.server.connection_limits import ConnectionLimits
 from moongate.gateway.server.listening import addresses_of
 from moongate.gateway.server.run import serve
 from moongate.gateway.server.service_manager import ServiceManager
-from moongate.gateway.service import GatewayFactory, Keys, Service, check_store
+from moongate.gateway.service import Service, check_store
+from moongate.gateway.trace.otel_environment import trace_settings
 
 if TYPE_CHECKING:
     from moongate.cli.builtin_provider import BuiltInProvider
@@ -64,11 +69,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     demo = _demo() if path is None else None
 
     def read() -> Config:
-        config = (
-            demo.config()
-            if demo is not None
-            else read_config(path or DEFAULT, console.environ, ReadOptions(validate=Routes))
-        )
+        config = demo.config() if demo is not None else _read(path or DEFAULT, console.environ)
         return with_admin_key(overridden(config, options, manager), home)
 
     show_admin_key = sys.stderr.isatty() and not (home / ADMIN_FILE).exists()  # it is about to be made
@@ -77,22 +78,25 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if demo is not None:
         demo.start()
     folder: Path | None = None
-    admin: AdminListener | None = None
+    admin = AdminListener()
     try:
         config = read()
         folder = shared_folder() if config.settings.workers > 1 else None
         if folder is None and config.settings.workers > 1:
             options.workers = 1  # for reloads, too
             config = read()
-        factory = GatewayFactory(read, lambda each: client_keys(each, home), config, folder, home)
+        show_link = sys.stderr.isatty() or demo is not None  # but not in the log of a service
+        admin = open_admin_listener(config, home, folder, show_key=show_admin_key, show_link=show_link)
+        factory = GatewayFactory(
+            *(read, lambda each: client_keys(each, home), config, folder, home, description),
+            *(trace_settings(console.environ), admin.link),
+        )
         show_url = options.host is not None or options.port is not None or config.settings.port == 0
-        admin = open_admin_listener(config, home, folder, show_key=show_admin_key)
-        about = "" if admin is None else admin.about
-        banner = Banner(home, is_demo=demo is not None, show_url=show_url, admin=about)
+        texts = (admin.about, admin.problem, admin.pages)
+        banner = Banner(home, demo is not None, show_url, False, *texts)
         return _serve(factory, config, banner, manager, admin)
     finally:
-        if admin is not None:
-            admin.listener.close()
+        admin.close()
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
         if demo is not None:
@@ -117,6 +121,10 @@ def shared_folder(memory: str = MEMORY, temporary: str | None = None) -> Path | 
             problem = f"{place}: {error.strerror}"
     warn(f"one worker serves instead of several, which need a folder in memory to share counters in ({problem})")
     return None
+
+
+def _read(path: Path, environ: Mapping[str, str]) -> Config:
+    return read_config(path, environ, ReadOptions(validate=Routes))
 
 
 def _demo() -> BuiltInProvider:
@@ -159,7 +167,7 @@ def client_keys(config: Config, home: Path) -> Keys:
 
 
 def _serve(
-    factory: GatewayFactory, config: Config, banner: Banner, manager: ServiceManager, admin: AdminListener | None
+    factory: GatewayFactory, config: Config, banner: Banner, manager: ServiceManager, admin: AdminListener
 ) -> int:
     settings = config.settings
     # A key that was made just now is shown on a terminal, but not in the log of a service.
@@ -168,15 +176,16 @@ def _serve(
     for text in config_warnings(config):
         warn(text)
     check_store(factory)
-    service = Service(factory) if settings.workers == 1 else None
+    running = RunningFile(banner.home)
     listening = False
 
     def make(worker: int) -> Service:
-        return service or Service(factory, worker)
+        return Service(factory, worker)
 
     def announce(port: int) -> None:
         nonlocal listening
         listening = True
+        running.write(GatewayRecord(client_url(settings.host, port), config.file))
         banner.print(config, port)
 
     try:
@@ -185,19 +194,27 @@ def _serve(
             host=settings.host,
             port=settings.port,
             workers=settings.workers,
+            supervised=not manager.has_watchdog,
             limits=connection_limits(settings),
             drain=settings.timeouts.drain,
             announce=announce,
             manager=manager,
-            admin=None if admin is None else admin.listener,
+            admin=admin.listener,
         )
     except OSError as error:
-        from moongate.cli.port_in_use import cannot_listen  # needed only here
-
-        at = f" ({error.filename})" if error.filename else ""
-        other = f"cannot serve: {error.strerror or type(error).__name__}{at}"
-        print_message(other if listening else cannot_listen(error, settings.host, settings.port))
+        print_message(_cannot_serve(error, settings, listening=listening))
         return 1
+    finally:
+        running.remove()
+
+
+def _cannot_serve(error: OSError, settings: Settings, *, listening: bool) -> str:
+    from moongate.cli.port_in_use import cannot_listen  # needed only here
+
+    if not listening:
+        return cannot_listen(error, settings.host, settings.port)
+    at = f" ({error.filename})" if error.filename else ""
+    return f"cannot serve: {error.strerror or type(error).__name__}{at}"
 
 
 def connection_limits(settings: Settings) -> ConnectionLimits:

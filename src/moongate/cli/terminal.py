@@ -11,8 +11,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, TextIO
 
-from moongate.gateway.record.messages import write_stderr
-
 _CODES: Final = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
@@ -44,6 +42,8 @@ def open_standard_streams() -> None:
 
 def warn(text: str) -> None:
     """Print a warning. A standard error that cannot be written is no reason to stop."""
+    from moongate.gateway.record.messages import write_stderr  # not before: `moongate --version` needs none of it
+
     write_stderr(f"{Colours(sys.stderr)('warning:', 'yellow')} {text}\n")
 
 

@@ -7,6 +7,7 @@ from moongate.gateway.config.load import Config, is_loopback
 from moongate.gateway.config.sources import Source
 from moongate.gateway.transformers import PLACEHOLDER
 from moongate.kimi.transformer import KimiTransformer
+from moongate.pipeline.registry import disturbances
 
 
 def config_warnings(config: Config) -> list[str]:
@@ -15,8 +16,9 @@ def config_warnings(config: Config) -> list[str]:
     if config.client_keys is None:
         found.append('"api_keys": "none": every program on this machine can use your providers')
     for source in config.sources:
-        if source.endpoint.scheme == "http" and source.keys and not is_loopback(source.endpoint.host):
-            found.append(f"{source.name}: the key travels unencrypted to {source.endpoint.origin}")
+        for endpoint in source.endpoints:
+            if endpoint.scheme == "http" and source.keys and not is_loopback(endpoint.host):
+                found.append(f"{source.name}: the key travels unencrypted to {endpoint.origin}")
         for model, steps in source.chains.items():
             if "kimi" in model.lower() and not _repairs_kimi(config, source, model):
                 found.append(
@@ -25,9 +27,12 @@ def config_warnings(config: Config) -> list[str]:
                 )
             if PLACEHOLDER in {step.name for step in steps} - set(config.transformers.custom):
                 found.append(f"{source.name},{model}: {PLACEHOLDER} is a placeholder and does nothing")
+            for name, why in disturbances([step.name for step in steps]):
+                if name not in config.transformers.custom:
+                    found.append(f"{source.name},{model}: use {name} beside Kimi with caution: {why}")
     return [*found, *file_warnings(config)]
 
 
 def _repairs_kimi(config: Config, source: Source, model: str) -> bool:
-    chain = config.transformers.chain(source.chains[model], model, source.settings.api_base_url)
+    chain = config.transformers.chain(source.chains[model], model, source.settings.base_url)
     return any(isinstance(each, KimiTransformer) for each in chain.transformers)

@@ -6,6 +6,9 @@ and the hooks of a subclass are called in strict order: `_begin`, then per block
 
 Calls whose pieces interleave: a call stays open until its arguments are a complete JSON value. What comes for later
 blocks is held back, `MAX_HELD` characters at most; the end of the answer releases it.
+
+A custom call (`type: "custom"`) has text instead of arguments. Here it is a call whose arguments are an object with
+that text as its member `input`, as custom tools are declared to the provider; it ends with the answer.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from moongate.dialects.chat_answer import (
     AnswerHead,
     Finish,
     arguments_of,
+    custom_body,
     first_choice,
     head_of,
     reasoning_of,
@@ -26,7 +30,10 @@ from moongate.dialects.chat_answer import (
     text_of,
 )
 from moongate.errors import BadUpstream
-from moongate.payload import JsonObject
+from moongate.payload import JsonObject, dumps_text
+
+_CUSTOM_BEGIN: Final = '{"input":"'  # around the text of a custom call
+_CUSTOM_END: Final = '"}'
 
 MAX_HELD: Final = 8 * 1024 * 1024  # as much as one event may hold
 
@@ -122,8 +129,9 @@ class BlockSequence(ABC):
 
     def _call_delta(self, delta: JsonObject) -> bytes:
         function, key = delta.get("function"), delta.get("index")
+        custom: JsonObject = {}
         if not isinstance(function, dict):
-            function = {}
+            function = custom = custom_body(delta)
         block = self._calls.get(key) if isinstance(key, int) else None
         if block is not None and block is self._current and not self._held:  # almost every delta of a call
             self._last_call = key
@@ -136,6 +144,9 @@ class BlockSequence(ABC):
         if block is None:
             block = self._calls[key] = Block("call")
             self._held.append(block)
+            if custom:
+                block.custom = True
+                self._hold(block, _CUSTOM_BEGIN)
         block.name = block.name or (name if isinstance(name, str) else "")
         block.id = block.id or (given if isinstance(given, str) else "")
         if text := arguments_of(function):
@@ -144,6 +155,8 @@ class BlockSequence(ABC):
 
     def _arguments(self, block: Block, text: str) -> bytes:
         """A piece of a call's arguments. What comes after the end of its JSON is dropped."""
+        if block.custom:
+            text = dumps_text(text)[1:-1]
         if block is self._current:
             block.pieces.append(text)
             if block.nesting is not None:
@@ -183,6 +196,8 @@ class BlockSequence(ABC):
             return b""
         out = self._add(self._half) if self._half else b""
         self._half = ""
+        if self._current.custom:
+            out += self._add(_CUSTOM_END)
         self._current.shut = True
         self._current = None
         return out + self._shut()

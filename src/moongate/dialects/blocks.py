@@ -10,12 +10,17 @@ Kind = Literal["reasoning", "text", "call"]
 
 
 class Block:
-    """One block. `pieces`: a call's arguments so far, and whatever is held back until the block is open."""
+    """One block.
 
-    __slots__ = ("id", "kind", "name", "nesting", "pieces", "shut")
+    `custom`: a call of a custom tool. `pieces`: a call's arguments so far, and whatever is held back until the block
+    is open.
+    """
+
+    __slots__ = ("custom", "id", "kind", "name", "nesting", "pieces", "shut")
 
     def __init__(self, kind: Kind) -> None:
         self.kind = kind
+        self.custom = False
         self.id = ""
         self.name = ""
         self.pieces: list[str] = []

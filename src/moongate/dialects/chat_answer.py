@@ -132,6 +132,12 @@ def arguments_of(function: JsonObject) -> str:
     return "" if arguments is None else dumps_text(arguments)
 
 
+def custom_body(call: JsonObject) -> JsonObject:
+    """What a call of a custom tool has instead of `function`, in its form: `arguments` is the input. Empty: neither."""
+    custom = call.get("custom")
+    return {"name": custom.get("name"), "arguments": custom.get("input")} if isinstance(custom, dict) else {}
+
+
 def stop_of(choice: JsonObject) -> str | None:
     """The stop text that ended the choice: `stop_reason` (vLLM) or `matched_stop` (SGLang), if it is a text."""
     for name in ("stop_reason", "matched_stop"):

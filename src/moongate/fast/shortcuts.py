@@ -10,12 +10,12 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Final, cast
 
+from moongate.chat.base import BaseExchange
 from moongate.chat.contracts import Exchange
 from moongate.fast.envelope import ChunkEnvelope, text_value
 from moongate.fast.rewriter import TextRewriter
 from moongate.kimi.exchange import KimiExchange
 from moongate.kimi.markers.pieces import Channel
-from moongate.pipeline.base import BaseExchange
 from moongate.pipeline.chain import ChainExchange
 
 if TYPE_CHECKING:
@@ -95,7 +95,8 @@ class KimiShortcut(TextShortcut):
             choice.parser.passed(channel, text_value(text)[-1])
 
     def rewriter(self, envelope: ChunkEnvelope) -> TextRewriter | None:
-        return TextRewriter(self._exchange.choice(envelope.choice), envelope) if envelope.bare else None
+        exchange, index = self._exchange, envelope.choice
+        return TextRewriter(exchange.choice(index), envelope) if envelope.bare and exchange.repairs(index) else None
 
 
 class GuardShortcut(TextShortcut):

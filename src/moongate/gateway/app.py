@@ -19,6 +19,7 @@ from moongate.gateway.http.address_limits import ForwardedRequests
 from moongate.gateway.http.body_reader import IncomingBodies
 from moongate.gateway.http.pages import PROBES
 from moongate.gateway.http.request_handler import RequestHandler
+from moongate.gateway.inspect.inspector import Inspector
 from moongate.gateway.record.access_log import FLUSH_SECONDS, AccessLog
 from moongate.gateway.record.metrics import Metrics
 from moongate.gateway.record.recording import record
@@ -27,6 +28,7 @@ from moongate.gateway.server.request_head import RequestHead
 from moongate.gateway.server.response_writer import EXTENSION, AsgiResponseWriter, Receive, ResponseWriter, Scope, Send
 from moongate.gateway.server.ticker import Ticker
 from moongate.gateway.state import GatewayState
+from moongate.gateway.trace.tracer import Tracer
 
 MAX_SUSPECTS: Final = 4  # requests in threads that are named as those that may have held the loop
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
@@ -38,10 +40,12 @@ class Gateway:
     def __init__(self, state: GatewayState, metrics: Metrics, log: AccessLog) -> None:
         self.state = state
         self.metrics = metrics
-        metrics.computed = state.quality_lines
+        metrics.computed = state.computed_lines
         self.log = log
         self.ticker = Ticker()
         self.draining = False
+        self.inspector: Inspector | None = None  # captures requests
+        self.tracer: Tracer | None = None
         self.active_requests: set[RequestHandler] = set()
         self.forwarded_requests = ForwardedRequests()
         self.incoming = IncomingBodies()
@@ -65,7 +69,9 @@ class Gateway:
         self, head: RequestHead, body: bytes | None, length: int | None, writer: RequestResponseCycle
     ) -> Coroutine[Any, Any, None]:
         """The same for our own server, without building an ASGI scope."""
-        return RequestHandler(self, head.method, head.path, head.fields, body, length, writer.receive, writer).run()
+        return RequestHandler(
+            self, head.method, head.path, head.fields, body, length, writer.receive, writer, head.query
+        ).run()
 
     def _handler(self, scope: Scope, receive: Receive, writer: ResponseWriter) -> RequestHandler:
         # Mounted in another application, our path begins after the mount point.
@@ -73,7 +79,9 @@ class Gateway:
         headers: dict[bytes, bytes] = dict(scope["headers"])
         length = headers.get(b"content-length", b"")
         size = int(length) if length.isdigit() else None
-        return RequestHandler(self, scope["method"], path, headers, None, size, receive, writer)
+        return RequestHandler(
+            self, scope["method"], path, headers, None, size, receive, writer, scope.get("query_string", b"")
+        )
 
     def request_id(self, headers: Mapping[bytes, bytes]) -> bytes:
         """The client's own id if it is well formed and holds no secret, else a new one."""
@@ -91,6 +99,12 @@ class Gateway:
         if handler.forwarded_for is not None:
             self.forwarded_requests.leave(handler.forwarded_for)
         entry = record(handler)
+        if handler.capture is not None and self.inspector is not None:
+            notes = () if handler.completion is None else handler.completion.notes
+            handler.capture.finish(handler.request_body, notes)
+            self.inspector.finish(handler.capture, entry, handler.state.redactor)
+        if handler.trace is not None and self.tracer is not None:
+            self.tracer.finish(handler, handler.trace, entry)
         if handler.is_completion or handler.path not in PROBES or self.state.log_probes:
             self.log.add(entry)
         if self._flush_timer is None:
@@ -109,7 +123,7 @@ class Gateway:
     def replace(self, state: GatewayState) -> None:
         """Serve new requests with another configuration."""
         old, self.state = self.state, state
-        self.metrics.computed = state.quality_lines
+        self.metrics.computed = state.computed_lines
         old.close(state)
 
     async def drain(self, seconds: float) -> None:
@@ -130,6 +144,10 @@ class Gateway:
             self._flush_timer.cancel()
         self.state.close()
         self.log.close()
+        if self.inspector is not None:
+            self.inspector.close()
+        if self.tracer is not None:
+            self.tracer.close()
 
     def _flush(self) -> None:
         self._flush_timer = None

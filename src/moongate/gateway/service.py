@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Awaitable, Coroutine, Sequence
 from typing import Any, Final
 
 from moongate.errors import ConfigError, NotFound
 from moongate.gateway.admin.app import AdminApp, AdminSettings
 from moongate.gateway.app import Gateway
 from moongate.gateway.config.admin_settings import Admin
-from moongate.gateway.config.load import Config, file_stamp
-from moongate.gateway.config.settings import ClientKey
+from moongate.gateway.config.load import file_stamp
+from moongate.gateway.gateway_factory import GatewayFactory
 from moongate.gateway.http.host_policy import HostPolicy
+from moongate.gateway.inspect.worker_inspection import WorkerInspection
 from moongate.gateway.limits.limiter import Limiter
 from moongate.gateway.record.access_log import AccessLog, standard_output, style_for
 from moongate.gateway.record.messages import WorkerMessages, print_message
@@ -25,25 +24,17 @@ from moongate.gateway.server.request_cycle import RequestResponseCycle
 from moongate.gateway.server.request_head import RequestHead
 from moongate.gateway.server.response_writer import Receive, Scope, Send
 from moongate.gateway.server.stall_watch import WARN_SECONDS
+from moongate.gateway.shared.shared_state import nodes_page, open_shared_state
 from moongate.gateway.state import GatewayState
 from moongate.gateway.store.connect import open_database
 from moongate.gateway.store.errors import StoreError
 from moongate.gateway.store.worker_store import WorkerStore, store_place
+from moongate.gateway.target_updater import TargetUpdater
+from moongate.gateway.trace.tracer import Tracer
+from moongate.gateway.ui.request import UiSources
 
 WATCH_SECONDS: Final = 1.0
 LEASE_SECONDS: Final = 10.0  # between looks for reservations whose lease is over
-Keys = tuple[ClientKey, ...] | None
-
-
-@dataclass(frozen=True, slots=True)
-class GatewayFactory:
-    """How a worker gets its configuration, at the start and at every reload. `read` raises ConfigError."""
-
-    read: Callable[[], Config]
-    keys: Callable[[Config], Keys]
-    first: Config
-    shared_folder: Path | None = field(default=None)  # of several workers, for counters and limits
-    home: Path | None = field(default=None)  # of the store; None: there is none
 
 
 class Service:
@@ -54,19 +45,28 @@ class Service:
         descriptor = standard_output()
         metrics = Metrics(SharedCounters(factory.shared_folder, worker))
         self._messages = messages = WorkerMessages(factory.shared_folder, worker)
+        self._inspection = WorkerInspection.of(config.settings, factory.shared_folder, worker, metrics)
         log = AccessLog(
             descriptor,
             style=style_for(config.settings.log.format, descriptor),
             dropped=metrics.count_dropped_lines,
+            keep=None if self._inspection is None else self._inspection.ring.write,
             warn=messages.print,
         )
         self._stall_slot = metrics.counter("moongate_loop_stall_seconds", worker=str(worker))
         metrics.values[self._stall_slot] = 0  # of a worker that died
+        self._stalls_slot = metrics.counter("moongate_loop_stalls_total", worker=str(worker))
         self._limiter = Limiter(factory.shared_folder, worker=worker, workers=config.settings.workers)
         self._store = _open_store(factory, self._limiter, worker, messages)
         memory = RoutingMemory(factory.shared_folder)
-        state = GatewayState(config, factory.keys(config), metrics, None, self._limiter, self._store, memory)
+        self._shared = shared = open_shared_state(
+            config.settings, self._limiter, metrics, worker=worker, store=self._store, warn=messages.print
+        )
+        state = GatewayState(config, factory.keys(config), metrics, None, self._limiter, self._store, memory, shared)
         self.gateway = Gateway(state, metrics, log)
+        self.gateway.inspector = None if self._inspection is None else self._inspection.inspector
+        if factory.traces is not None:
+            self.gateway.tracer = Tracer(factory.traces, metrics, messages.print)
         self._factory = factory
         self._admin = self._admin_app()
         self._file_stamp = config.file_stamp  # not of the file now: it may have changed since it was read
@@ -78,6 +78,10 @@ class Service:
             if self.gateway.state.config.settings.watch:
                 self._watch()
             self._expire_reservations()
+            if self._inspection is not None:
+                self._inspection.heartbeat.start()
+            if self._shared is not None:
+                self._shared.start(TargetUpdater(lambda: self.gateway.state.targets))
         return self.gateway.answer(scope, receive, send)
 
     def handle(
@@ -112,6 +116,8 @@ class Service:
         new = config.settings
         if (old.host, old.port, old.workers) != (new.host, new.port, new.workers):
             self._messages.print("host, port and workers change only with a restart")
+        if old.state.values != new.state.values:
+            self._messages.print("the shared state changes only with a restart")
         if _address(old.admin) != _address(new.admin):
             self._messages.print("the address of the admin listener changes only with a restart")
         state.inherit(gateway.state)
@@ -130,6 +136,7 @@ class Service:
         """The loop was held for so long; `requests` are known of a long stall only."""
         values, slot = self.gateway.metrics.values, self._stall_slot
         values[slot] = max(values[slot], int(seconds * 1e6))
+        values[self._stalls_slot] += 1
         if seconds >= WARN_SECONDS:
             culprit = f"request {' or '.join(requests)}" if requests else "none of the requests that are known"
             print_message(f"the event loop was held for {seconds * 1e3:.0f} ms by {culprit}")
@@ -140,7 +147,11 @@ class Service:
                 timer.cancel()
         if self._admin is not None:
             self._admin.close()
+        if self._inspection is not None:
+            self._inspection.heartbeat.stop()
         self.gateway.close()
+        if self._shared is not None:
+            self._shared.close()
         if self._store is not None:
             self._store.close()
         self._limiter.close()
@@ -159,8 +170,20 @@ class Service:
         gateway = self.gateway
         store_url = None if place is None else place[0]
         return AdminApp(
-            settings, gateway.metrics, gateway.log, store_url, explain=lambda name: gateway.state.explain(name)
+            *(settings, gateway.metrics, gateway.log, store_url),
+            explain=lambda name: gateway.state.explain(name),
+            ui=self._ui_sources(),
+            nodes=lambda: nodes_page(self._shared),
         )
+
+    def _ui_sources(self) -> UiSources | None:
+        """None: the pages are off."""
+        gateway, factory, found = self.gateway, self._factory, self._inspection
+        if found is None:
+            return None
+        source = (found.recent, found.inspector, lambda: gateway.state, gateway.metrics)
+        more = (factory.describe, factory.shared_folder, factory.link, factory.home)
+        return UiSources(*source, *more, lambda: nodes_page(self._shared))
 
     def _watch(self) -> None:
         """Poll the file: cheap, and works on every file system."""

@@ -12,16 +12,18 @@ from moongate.gateway.record.metrics import Metrics
 from moongate.gateway.record.schema_checks import SchemaChecks
 from moongate.gateway.record.target_counters import TargetCounters
 from moongate.gateway.routing.attempt import TargetHealth
-from moongate.gateway.routing.learned_rules import LearnedRules
 from moongate.gateway.routing.quality import TargetScore
 from moongate.gateway.routing.route_reports import RouteReports
-from moongate.gateway.routing.selector import Choice
+from moongate.gateway.routing.selector import RouteSelector, SelectedTarget
 from moongate.gateway.routing.session_key import session_key
 from moongate.gateway.routing.strategies import typical_price
-from moongate.net.contract import Upstream
+from moongate.gateway.shared.signals import TargetSignals
+from moongate.native.exchange import NativeRules
+from moongate.net.contract import UploadingUpstream
 from moongate.net.dial import Origin
 from moongate.payload import JsonObject
 from moongate.pipeline.chain import Chain
+from moongate.pipeline.learned_rules import LearnedRules
 from moongate.prices.price import TokenPrices
 
 
@@ -32,8 +34,8 @@ class Target:
     provider: str
     model: str
     chain: Chain
-    origin: Origin
-    upstream: Upstream
+    origins: tuple[Origin, ...]
+    upstream: UploadingUpstream
     path: str
     headers: Mapping[bytes, tuple[tuple[bytes, bytes], ...]]  # of every request, by the provider key in use
     forwarded: frozenset[bytes]
@@ -44,12 +46,20 @@ class Target:
     score: TargetScore  # what its answers were worth, for routes
     answers: AnswerCounters  # the same, for the metrics
     schema_checks: SchemaChecks
+    signals: TargetSignals  # publishes to other gateways
     judge: float  # share of answers whose calls are checked against their schemas
+    dialect: str = "chat"  # that the provider speaks, by the name of its front
     counters_by_front: dict[str, TargetCounters] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         return f"{self.provider},{self.model}"
+
+    @property
+    def native_rules(self) -> NativeRules | None:
+        """What Kimi asks of requests that are not in the middle language, if it is in the chain."""
+        found = (getattr(each, "native_rules", None) for each in self.chain.transformers)
+        return next((rules for rules in found if rules is not None), None)
 
     @property
     def typical_price(self) -> int | None:
@@ -60,7 +70,7 @@ class Target:
         return self.health.in_flight
 
     @property
-    def rests_until(self) -> float:
+    def cool_down_until(self) -> float:
         return self.health.breaker.until
 
     def available(self, now: float) -> bool:
@@ -73,23 +83,27 @@ class Target:
         return found
 
 
-class Plan(NamedTuple):
-    """The targets of a route, the first choice first, and the health of each."""
+class RouteTargets(NamedTuple):
+    """The targets of a route, the preferred one first, and the health of each."""
 
     targets: tuple[Target, ...]
     healths: tuple[TargetHealth, ...]
     reports: RouteReports | None  # with what chooses among them; None: they are asked in this order
 
+    @property
+    def selector(self) -> RouteSelector | None:
+        return None if self.reports is None else self.reports.selector
+
     def choose(
         self, headers: Mapping[bytes, bytes], chat: JsonObject, client: bytes, *, streamed: bool
-    ) -> Choice | None:
+    ) -> SelectedTarget | None:
         """Which target a request of `client` is sent to first; None: in order."""
         if self.reports is None:
             return None
         session = session_key(headers, chat, client)
         return self.reports.selector.choose(session, monotonic(), streamed=streamed)
 
-    def asked(self, choice: Choice | None, index: int) -> None:
-        """The target `index` is asked now."""
-        if choice is not None and self.reports is not None:
-            self.reports.asked(choice, index, monotonic())
+    def record_attempt(self, selected: SelectedTarget | None, index: int) -> None:
+        """An attempt at the target `index` begins."""
+        if selected is not None and self.reports is not None:
+            self.reports.record_attempt(selected, index, monotonic())

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,16 +17,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from moongate.chat.base import BaseTransformer
 from moongate.chat.contracts import Transformer
-from moongate.errors import ConfigError
-from moongate.gateway.config.places import ConfigPlace
+from moongate.errors import ConfigError, ConfigErrors
+from moongate.gateway.config.places import ConfigPlace, ErrorCollector
 from moongate.gateway.config.settings import CustomTransformer
 from moongate.gateway.config.steps import Step, option_error
 from moongate.payload import JsonObject
-from moongate.pipeline.base import BaseTransformer
 from moongate.pipeline.chain import Chain
 from moongate.pipeline.registry import PLAIN_TRANSFORMERS, TRANSFORMERS
 from moongate.switches import FAST
+from moongate.transformers.table import GENERIC
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -51,7 +53,7 @@ class Transformers:
             assert each.at is not None
             found = _load(each.path, folder, each.at)
             name = each.name or getattr(found, "__name__", each.path)
-            if name in custom or name in BUILT_IN:
+            if name in custom or (name in BUILT_IN and name not in GENERIC):  # one of your own replaces a generic one
                 raise each.at.error(f"a second transformer named {name!r}")
             custom[name], defaults[name] = found, each.options
         return cls(custom, defaults)
@@ -75,7 +77,10 @@ class Transformers:
         return len(list(iter(self)))
 
     def chain(self, steps: Sequence[Step], model: str, base_url: str) -> Chain:
-        return Chain([self._build(step, model, base_url) for step in steps])
+        errors = ErrorCollector()
+        built = [each for step in steps for each in errors.attempt(self._build, step, model, base_url)]
+        errors.raise_collected()
+        return Chain(built)
 
     def _build(self, step: Step, model: str, base_url: str) -> Transformer:
         assert step.at is not None
@@ -84,13 +89,34 @@ class Transformers:
                 options = {**self.defaults[step.name], **step.options}
                 return _construct(self.custom[step.name], options, model, base_url, step.at)
             if step.name in BUILT_IN:
-                return BUILT_IN[step.name](step.options, model=model, base_url=base_url, path=step.at.path)
+                return _built_in(step, model, base_url)
             if step.name != PLACEHOLDER and step.name in self.installed:
                 made = _import(lambda: self.installed[step.name].load(), step.at)
                 return _construct(made, step.options, model, base_url, step.at)
+        except ConfigErrors as several:
+            raise ConfigErrors([option_error(step, each) for each in several.errors]) from None
         except ConfigError as error:
             raise error if step.at.document.file in error.path else option_error(step, error) from None
         return BaseTransformer()
+
+
+def _built_in(step: Step, model: str, base_url: str) -> Transformer:
+    """Without each option that is refused, tried again: a person sees all that are wrong at once."""
+    assert step.at is not None
+    options, errors = dict(step.options), ErrorCollector()
+    while True:
+        try:
+            made = BUILT_IN[step.name](options, model=model, base_url=base_url, path=step.at.path)
+            break
+        except ConfigError as error:
+            errors.errors.append(error)
+            words = re.split(r"\W+", error.path.removeprefix(step.at.path))
+            wrong = next((key for key in options if key in words), None)
+            if wrong is None:
+                break
+            del options[wrong]
+    errors.raise_collected()
+    return made
 
 
 def _construct(

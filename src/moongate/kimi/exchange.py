@@ -18,6 +18,7 @@ from moongate.kimi.answer.usage import lift_usage
 from moongate.kimi.answer.whole_choice import repair_choice
 from moongate.payload import JsonObject
 
+MAX_CHOICES: Final = 128  # of one answer, as many as a client may ask for; others pass as they came
 _REPEATED: Final = frozenset((*STREAM_MEMBERS, "choices"))
 
 
@@ -34,7 +35,7 @@ class KimiExchange:
         self.answer = answer
         self.choices: dict[int, StreamedChoice] = {}
         self.assembles_calls = answer.options.assemble_tool_deltas  # (section 7)
-        self.accepts_late_ids = not answer.ledger.active  # (section 3.7)
+        self.accepts_late_ids = not answer.call_ids.active  # (section 3.7)
         self._first: JsonObject = {}
         self._ended = False
         self._usage: Any = None  # the last that came, whatever it is
@@ -73,7 +74,7 @@ class KimiExchange:
         same = True
         for at, choice in enumerate(choices):
             result = choice
-            if isinstance(choice, dict):
+            if isinstance(choice, dict) and at < MAX_CHOICES:
                 result = repair_choice(self.answer, choice_index(choice, at), choice)
                 same = same and result is choice
             repaired.append(result)
@@ -111,15 +112,14 @@ class KimiExchange:
             return (chunk,)
         if len(choices) == 1 and isinstance(choices[0], dict):
             choice = choices[0]
-            made = self.choice(choice_index(choice, 0)).feed(choice)
+            made = self._fed(choice, 0)
             if len(made) == 1:
                 if made[0] is not choice:
                     payload = {**payload, "choices": made}
                 return (chunk,) if payload is original else (Chunk.of(payload),)
             return self._split_chunk(payload, [made])
         per_choice: list[list[Any]] = [  # a choice may be anything
-            self.choice(choice_index(choice, at)).feed(choice) if isinstance(choice, dict) else [choice]
-            for at, choice in enumerate(choices)
+            self._fed(choice, at) if isinstance(choice, dict) else [choice] for at, choice in enumerate(choices)
         ]
         if not all(len(each) == 1 for each in per_choice):
             return self._split_chunk(payload, per_choice)
@@ -138,6 +138,15 @@ class KimiExchange:
             for each in chunks[:-1]:
                 del each.payload["usage"]
         return chunks
+
+    def _fed(self, choice: JsonObject, at: int) -> list[JsonObject]:
+        """What the client gets for a choice object of a chunk."""
+        index = choice_index(choice, at)
+        return self.choice(index).feed(choice) if self.repairs(index) else [choice]
+
+    def repairs(self, index: int) -> bool:
+        """Whether this choice is among those that are repaired."""
+        return len(self.choices) < MAX_CHOICES or index in self.choices
 
     def choice(self, index: int) -> StreamedChoice:
         choice = self.choices.get(index)

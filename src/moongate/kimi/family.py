@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from moongate.kimi.markers.pieces import Parser
-from moongate.kimi.offer import Offer
+from moongate.kimi.tool_set import ToolSet
 from moongate.kimi.tool_tokens import ToolTokens
 
 
@@ -26,8 +26,10 @@ class Family:
     """Frozen and shared. The tokens are the configured marker texts; a grammar with fixed markers ignores them."""
 
     name: str  # a value of the option `family`
-    parser: Callable[[ToolTokens, Offer, bool], Parser]  # tokens, offered tools, repair arguments
+    parser: Callable[[ToolTokens, ToolSet, bool], Parser]  # tokens, offered tools, repair arguments
     markers: Callable[[ToolTokens], tuple[str, ...]]  # the texts that show that a call was written into text
     id_rule: IdRule
     grammar: str  # for the docs
-    plain_parser: Callable[[ToolTokens, Offer, bool], Parser] | None = None  # the same without shortcuts, if it has any
+    plain_parser: Callable[[ToolTokens, ToolSet, bool], Parser] | None = (
+        None  # the same without shortcuts, if it has any
+    )

@@ -21,7 +21,7 @@ _NO_IDS: Final[Set[str]] = frozenset()
 _ID_LIKE_NAME: Final = re.compile(r"functions\.(.+):[0-9]+|functions_(.+)_[0-9]+", re.DOTALL)
 
 
-class Ledger:
+class CallIds:
     """The ids of one conversation so far: those of the history, then those of one choice of the answer.
 
     An id depends only on the calls before it, so final ids never change as a conversation grows.
@@ -41,7 +41,7 @@ class Ledger:
         self.ids_name_tools = id_rule is IdRule.TOOL_NAME or options.id_normalization
         self._count = 0  # calls so far
         self._highest = -1  # highest index so far, of a valid id or of one made here
-        self._inherited: Set[str] = _NO_IDS  # may be shared with other ledgers: never added to
+        self._inherited: Set[str] = _NO_IDS  # may be shared with its forks: never added to
         self._own: set[str] = set()
 
     def begin_message(self) -> None:
@@ -49,9 +49,9 @@ class Ledger:
         if self.per_message:
             self._count, self._highest, self._inherited, self._own = 0, -1, _NO_IDS, set()
 
-    def fork(self) -> Ledger:
-        """An independent ledger that continues from here: one for each choice of an answer."""
-        child = Ledger(self._options, self._id_rule)
+    def fork(self) -> CallIds:
+        """Independent ids that continue from here: one for each choice of an answer."""
+        child = CallIds(self._options, self._id_rule)
         child._count, child._highest = self._count, self._highest
         if self._own:
             self._inherited, self._own = (self._inherited | self._own if self._inherited else self._own), set()

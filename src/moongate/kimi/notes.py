@@ -7,46 +7,67 @@ from typing import Any, Final, overload
 
 from moongate.chat.contracts import Note
 
+MAX_NOTES: Final = 8192  # of a request, and as many of its answer; what is repaired beyond that is not noted
 _WIDTH: Final = 4  # kind, where, before, after
 
 
 class Notes(Sequence[Note]):
     """Grows during the exchange. A `Note` object is made only when it is read."""
 
-    __slots__ = ("_entries", "_extra", "_first_run")
+    __slots__ = ("_entries", "_extra", "_first_run", "_room")
 
     def __init__(self) -> None:
         self._entries: list[Any] = []  # the fields of all notes in sequence; a run of calls is one entry
         self._first_run: int | None = None  # the position of the first entry for a run of calls
         self._extra = 0  # notes of runs beyond the first of each
+        self._room = MAX_NOTES  # for so many notes
 
-    def add(self, kind: str, where: str, before: object = None, after: object = None) -> None:
-        self._entries += (kind, where, before, after)
+    def begin_answer(self) -> int:
+        """What follows is about the answer, and has room of its own. Where it begins, for `since`."""
+        self._room = MAX_NOTES
+        return len(self._entries)
+
+    @property
+    def position(self) -> int:
+        """Where the next note goes, for `since` and `entries_since`."""
+        return len(self._entries)
+
+    def add(self, kind: str, where: object, before: object = None, after: object = None) -> None:
+        if self._room:
+            self._room -= 1
+            self._entries += (kind, where, before, after)
 
     def add_explained(self, note: Note) -> None:
         """A note that says why."""
-        self._entries += (note.kind, _Explained(note.where, note.why), note.before, note.after)
+        self.add(note.kind, _Explained(note.where, note.why), note.before, note.after)
 
     def add_for_call(self, kind: str, choice: int, call: int, member: str, before: object, after: object) -> None:
         """A note about one member of one call of the answer."""
-        self._entries += (kind, (choice, call, member), before, after)
+        self.add(kind, (choice, call, member), before, after)
 
     def add_for_calls(
         self, kind: str, choice: int, first: int, before: Sequence[object], after: Sequence[object]
     ) -> None:
         """A note about each of some consecutive calls of the answer. `before` and `after` must not be changed later."""
+        if not (noted := min(len(after), self._room)):
+            return
         if self._first_run is None:
             self._first_run = len(self._entries)
-        self._entries += (kind, (choice, first), before, after)
-        self._extra += len(after) - 1
+        self.add(kind, (choice, first), before[:noted], after[:noted])
+        self._extra += noted - 1
+        self._room -= noted - 1
 
-    @property
-    def position(self) -> int:
-        """Where the next note goes, for `since`."""
-        return len(self._entries)
+    def entries_since(self, position: int) -> list[Any]:
+        """The notes from `position` on, for `add_entries` of another request. None of them is a run of calls."""
+        return self._entries[position:]
+
+    def add_entries(self, entries: list[Any]) -> None:
+        noted = min(len(entries) // _WIDTH, self._room)
+        self._room -= noted
+        self._entries += entries[: noted * _WIDTH]
 
     def since(self, position: int) -> Iterator[tuple[str, object, object]]:
-        """The kind, before and after of the notes from `position` on. A run of calls is one of them: its last two
+        """The kind, before and after of the notes from there on. A run of calls is one of them: its last two
         values are sequences."""
         starts = range(position, len(self._entries), _WIDTH)
         return ((self._entries[at], self._entries[at + 2], self._entries[at + 3]) for at in starts)
@@ -89,7 +110,7 @@ class Notes(Sequence[Note]):
             if isinstance(where, tuple) and len(where) == 2:
                 choice, first = where
                 for call, (was, now) in enumerate(zip(before, after, strict=True), first):
-                    self.add_for_call(kind, choice, call, "", was, now)
+                    self._entries += (kind, (choice, call, ""), was, now)
             else:
                 self._entries += (kind, where, before, after)
         self._first_run, self._extra = None, 0

@@ -13,7 +13,8 @@ from moongate.kimi.answer.marker_watch import marker_starts
 from moongate.kimi.exchange import KimiExchange
 from moongate.kimi.generations import ModelFacts, recognise_model
 from moongate.kimi.hosts import HostFacts, recognise_host
-from moongate.kimi.ids import Ledger
+from moongate.kimi.ids import CallIds
+from moongate.kimi.native_rules import NativeRules
 from moongate.kimi.options import KimiOptions
 from moongate.kimi.property_exchange import PropertyRestoringExchange
 from moongate.kimi.refusals import recognise_refusal, with_learned
@@ -40,7 +41,7 @@ class KimiTransformer:
     _tokens: tuple[str, ...] = field(init=False, repr=False, compare=False)
     _marker_starts: str = field(init=False, repr=False, compare=False)
     _cache: SchemaCache = field(init=False, repr=False, compare=False)
-    _blank: Ledger = field(init=False, repr=False, compare=False)
+    _blank: CallIds = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         model = self.model or recognise_model("", self.options.family)
@@ -50,7 +51,7 @@ class KimiTransformer:
         object.__setattr__(self, "_tokens", tokens)
         object.__setattr__(self, "_marker_starts", marker_starts(tokens))
         object.__setattr__(self, "_cache", SchemaCache())
-        object.__setattr__(self, "_blank", Ledger(self.options, model.family.id_rule))
+        object.__setattr__(self, "_blank", CallIds(self.options, model.family.id_rule))
 
     @classmethod
     def from_config(
@@ -87,6 +88,11 @@ class KimiTransformer:
 
         again = self.begin_unguarded if self.options.guard == "retry" else None
         return guarded(request, exchange, again, takes_seed=self._facts[1].takes_seed)
+
+    @property
+    def native_rules(self) -> NativeRules:
+        """What it asks of requests in another API than chat completions."""
+        return NativeRules(self.options, *self._facts, self._cache)
 
     @property
     def takes_message_tools(self) -> bool:

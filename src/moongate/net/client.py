@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from typing import Final
 
 from moongate.errors import ConfigError
@@ -14,7 +16,7 @@ from moongate.net.dial import Origin
 from moongate.net.pool import IDLE_SECONDS, NO_REUSE_SECONDS, Pool
 
 MAX_CACHED_HEADS: Final = 256
-REQUEST: Final = re.compile(r"(GET|POST) /[!-~]*")  # the answer to HEAD would be read as cut
+REQUEST: Final = re.compile(r"(DELETE|GET|PATCH|POST|PUT) /[!-~]*")  # the answer to HEAD would be read as cut
 
 
 class HttpClient:
@@ -58,6 +60,33 @@ class HttpClient:
             except BaseException:
                 exchange.close()
                 raise
+
+    async def upload(
+        self,
+        method: str,
+        path: str,
+        headers: Headers,
+        length: int | None,
+        pieces: AsyncIterator[bytes],
+        *,
+        deadlines: Deadlines,
+    ) -> Response:
+        framing = b"Transfer-Encoding: chunked" if length is None else b"Content-Length: %d" % length
+        head = self._build_head(method, path, headers) + framing + b"\r\n\r\n"
+        connection = await self._pool.take(deadlines.connect, fresh=True)
+        exchange = connection.start(head, b"", deadlines)
+        sending = asyncio.ensure_future(connection.upload(exchange, pieces, chunked=length is None))
+        try:
+            await exchange.wait()
+            exchange.check()
+            return exchange
+        except BaseException:
+            exchange.close()
+            raise
+        finally:
+            sending.cancel()
+            with suppress(asyncio.CancelledError):
+                await sending
 
     def close(self) -> None:
         self._pool.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import select
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import cast
 
 from moongate.errors import BadUpstream, UpstreamTimeout
@@ -37,6 +37,7 @@ class Connection:
         self._forwarder: ChunkForwarder | None = None  # the exchange's, while the next byte starts an HTTP chunk
         self._paused = False
         self._used = False
+        self._writable: asyncio.Event | None = None  # of an upload
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
@@ -66,6 +67,31 @@ class Connection:
         else:
             self._transport.writelines((head, body))
         return exchange
+
+    async def upload(self, exchange: HttpExchange, pieces: AsyncIterator[bytes], *, chunked: bool) -> None:
+        """Send the body of a started request, no faster than the provider reads. Each piece is progress.
+
+        What `pieces` raises ends the exchange.
+        """
+        self._reader.reusable = False
+        self._writable = asyncio.Event()
+        self._writable.set()
+        try:
+            async for data in pieces:
+                if data:
+                    self._write_piece(exchange, b"%x\r\n%b\r\n" % (len(data), data) if chunked else data)
+                    await self._writable.wait()
+            if chunked:
+                self._write_piece(exchange, b"0\r\n\r\n")
+        except Exception as error:
+            if exchange is self._exchange:
+                self.end(error)
+
+    def _write_piece(self, exchange: HttpExchange, data: bytes) -> None:
+        if exchange is self._exchange and not exchange.status:
+            exchange.sent_at = self.loop.time()
+            self._set_deadline(exchange.deadlines.head, exchange)
+            self._transport.write(data)
 
     def data_received(self, data: bytes) -> None:
         try:
@@ -131,10 +157,13 @@ class Connection:
         """Returns None: the transport closes, which ends the exchange."""
 
     def pause_writing(self) -> None:
-        """Nothing to do: a request is one write."""
+        """Only an upload waits: any other request is one write."""
+        if self._writable is not None:
+            self._writable.clear()
 
     def resume_writing(self) -> None:
-        pass
+        if self._writable is not None:
+            self._writable.set()
 
     def end(self, error: Exception | None, *, reusable: bool = False) -> None:
         """End the exchange, if there is one; unless `reusable`, close the socket at once."""
@@ -146,6 +175,7 @@ class Connection:
         if exchange is not None:
             self._exchange = self._forwarder = None
             self._used = True
+            self.resume_writing()
             exchange.end(error)
             self._on_free(self, reusable)
             exchange.wake()

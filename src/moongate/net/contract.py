@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
 from moongate.net.deadlines import Deadlines
@@ -75,3 +75,22 @@ class Upstream(Protocol):
 
     def close(self) -> None:
         """Close idle connections now, busy ones when their exchange ends."""
+
+
+class UploadingUpstream(Upstream, Protocol):
+    """One that also sends bodies while they come."""
+
+    async def upload(
+        self,
+        method: str,
+        path: str,
+        headers: Headers,
+        length: int | None,
+        pieces: AsyncIterator[bytes],
+        *,
+        deadlines: Deadlines,
+    ) -> Response:
+        """`send` with a body that is sent while it comes, on a connection of its own, once. None: of unknown length.
+
+        Raises also what `pieces` raises. An answer that comes before the end of the body ends the sending.
+        """

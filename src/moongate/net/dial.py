@@ -13,7 +13,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from moongate.errors import BadUpstream, ConfigError, UpstreamTimeout
@@ -28,6 +28,14 @@ BLOCKED: Final = [ip_network(text) for text in RESERVED + METADATA]
 NAT64: Final = ip_network("64:ff9b::/96")
 
 
+class ClientCertificate(NamedTuple):
+    """What shows a provider who we are (PEM files)."""
+
+    cert_file: str
+    key_file: str | None = None  # None: the key is in `cert_file`
+    stamp: tuple[int, ...] = ()  # changes with the files: a renewed certificate is another one
+
+
 @dataclass(frozen=True)
 class Origin:
     """Where an upstream is, and how to reach it."""
@@ -37,9 +45,17 @@ class Origin:
     tls: bool
     ca_file: str | None = None  # instead of the system's certificates
     proxy: str | None = None  # http://[user:password@]host[:port]
+    certificate: ClientCertificate | None = None
 
     @classmethod
-    def parse(cls, url: str, *, ca_file: str | None = None, proxy: str | None = None) -> Origin:
+    def parse(
+        cls,
+        url: str,
+        *,
+        ca_file: str | None = None,
+        proxy: str | None = None,
+        certificate: ClientCertificate | None = None,
+    ) -> Origin:
         """Read scheme, host and port of `url`; its path is left to the caller."""
         try:
             host, port, tls = _host_port_tls(urlsplit(url), "http", "https")
@@ -47,7 +63,7 @@ class Origin:
                 _host_port_tls(urlsplit(proxy), "http")
         except ValueError:  # the URL itself may hold a secret
             raise ConfigError("not a URL of the form http(s)://host[:port] (a proxy's: http)") from None
-        return cls(host, port, tls, ca_file, proxy)
+        return cls(host, port, tls, ca_file, proxy, certificate)
 
     @property
     def authority(self) -> str:
@@ -102,7 +118,7 @@ async def _dial(origin: Origin, make: Callable[[], Connection], seconds: float) 
     try:
         if proxy is not None:
             await _tunnel(sock, origin, proxy)
-        context = tls_context(origin.ca_file) if origin.tls else None
+        context = tls_context(origin.ca_file, origin.certificate) if origin.tls else None
         name = origin.host if origin.tls else None
         loop = asyncio.get_running_loop()
         made = await loop.create_connection(cast(Any, make), sock=sock, ssl=context, server_hostname=name)
@@ -113,11 +129,14 @@ async def _dial(origin: Origin, make: Callable[[], Connection], seconds: float) 
 
 
 @lru_cache
-def tls_context(ca_file: str | None) -> ssl.SSLContext:
-    """Verifies certificates, TLS 1.2 or newer. Cached, because it reads a large file."""
+def tls_context(ca_file: str | None, certificate: ClientCertificate | None = None) -> ssl.SSLContext:
+    """Verifies certificates, TLS 1.2 or newer. Cached, because it reads a large file. Raises OSError (ssl.SSLError)."""
     context = ssl.create_default_context(cafile=ca_file)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])
+    if certificate is not None:
+        # Without a password OpenSSL would ask for one on the terminal.
+        context.load_cert_chain(certificate.cert_file, certificate.key_file, password="")
     return context
 
 

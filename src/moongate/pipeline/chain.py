@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
-from moongate.chat.contracts import Exchange, LearnsFromRefusals, Note, Transformer
+from moongate.chat.base import BaseExchange
+from moongate.chat.contracts import Exchange, KnowsModel, LearnsFromRefusals, Note, Transformer
 from moongate.chat.items import Item
 from moongate.chat.verdict import ReplacedAnswer, Verdict, worst
 from moongate.payload import JsonObject
-from moongate.pipeline.base import BaseExchange
 
 Begin = Callable[[Any], Exchange]
 
@@ -37,10 +37,11 @@ class Chain:
         self._begin = tuple(each.begin for each in self.transformers)
         self._begin_quickly = tuple(getattr(each, "begin_quickly", each.begin) for each in self.transformers)
         self._learners = tuple(each for each in self.transformers if isinstance(each, LearnsFromRefusals))
+        knowing = [each for each in self.transformers if isinstance(each, KnowsModel)]
         # Whether the model sees tools that are declared inside messages, as far as a transformer knows.
-        self.takes_message_tools = any(getattr(each, "takes_message_tools", False) for each in self.transformers)
+        self.takes_message_tools = any(each.takes_message_tools for each in knowing)
         # Whether the provider tells the usage of a stream without being asked, likewise.
-        self.streams_usage = any(getattr(each, "streams_usage", False) for each in self.transformers)
+        self.streams_usage = any(each.streams_usage for each in knowing)
 
     def begin(self, request: Mapping[str, Any]) -> Exchange:
         return _begun(request, self._begin, self._begin)

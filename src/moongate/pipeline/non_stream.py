@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from moongate.chat.accumulate import Accumulator
 from moongate.chat.contracts import Exchange
+from moongate.chat.event_reader import is_answer
 from moongate.chat.items import Chunk, Done, Failure, Item
 from moongate.chat.progress import Progress
 from moongate.errors import BadUpstream, GatewayError
@@ -31,6 +32,16 @@ def read_reply(exchange: Exchange, data: bytes, content_type: str) -> JsonObject
     except GatewayError as error:
         exchange.feed(Failure(error))
         raise
+
+
+def reply_of(exchange: Exchange, data: bytes, content_type: str) -> tuple[JsonObject, bool]:
+    """The whole answer, and whether it is unchanged, so that the provider's bytes can be sent. Raises GatewayError."""
+    if content_type.startswith("application/json"):
+        body = bounded_object(data)
+        if body is not None and not body.get("error") and is_answer(body):
+            reply = exchange.reply(body)
+            return reply, reply is body
+    return read_reply(exchange, data, content_type), False
 
 
 def _read(exchange: Exchange, data: bytes, content_type: str) -> JsonObject:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Final, Protocol
 
@@ -10,6 +10,7 @@ from moongate.chat.contracts import Transformer
 from moongate.errors import ConfigError
 from moongate.kimi.transformer import KimiTransformer, PlainKimiTransformer
 from moongate.pipeline.chain import Chain
+from moongate.transformers.table import GENERIC, GenericRow, cautions, generic_name
 
 Use = str | tuple[str, Mapping[str, Any]] | list[Any]
 
@@ -20,9 +21,21 @@ class Factory(Protocol):
     def __call__(self, options: Mapping[str, Any] | None, *, model: str, base_url: str, path: str) -> Transformer: ...
 
 
-TRANSFORMERS: Final[Mapping[str, Factory]] = {"Kimi": KimiTransformer.from_config}
+def _generic(row: GenericRow) -> Factory:
+    def build(options: Mapping[str, Any] | None, *, model: str, base_url: str, path: str) -> Transformer:
+        del model, base_url  # these are the same for every model
+        return row.build(options, path)
+
+    return build
+
+
+KIMI: Final = "Kimi"
+TRANSFORMERS: Final[Mapping[str, Factory]] = {
+    KIMI: KimiTransformer.from_config,
+    **{name: _generic(row) for name, row in GENERIC.items()},
+}
 # The same without shortcuts, for `MOONGATE_FAST=0`.
-PLAIN_TRANSFORMERS: Final[Mapping[str, Factory]] = {**TRANSFORMERS, "Kimi": PlainKimiTransformer.from_config}
+PLAIN_TRANSFORMERS: Final[Mapping[str, Factory]] = {**TRANSFORMERS, KIMI: PlainKimiTransformer.from_config}
 
 
 def build_chain(
@@ -43,12 +56,26 @@ def build_chain(
     """
     built: list[Transformer] = []
     for at, entry in enumerate(use):
-        name, options = _parsed(entry, f"{path}[{at}]")
-        if name not in known:
-            raise ConfigError(unknown_name(name, known), path=f"{path}[{at}]")
+        given, options = _parsed(entry, f"{path}[{at}]")
+        name = known_name(given, known)
+        if name is None:
+            raise ConfigError(unknown_name(given, known), path=f"{path}[{at}]")
         place = f"{path}[{at}]" if isinstance(entry, str) else f"{path}[{at}][1]"
         built.append(known[name](options, model=model, base_url=base_url, path=place))
     return Chain(built)
+
+
+def known_name(name: str, known: Collection[str]) -> str | None:
+    """A name as it is known: as it is, or for a generic transformer in any case, with or without `Transformer`."""
+    if name in known:
+        return name
+    generic = generic_name(name)
+    return generic if generic is not None and generic in known else None
+
+
+def disturbances(chain: Sequence[str]) -> list[tuple[str, str]]:
+    """Which transformers of a chain (by name) disturb Kimi's, and why: use with caution."""
+    return cautions(chain, list(chain).index(KIMI)) if KIMI in chain else []
 
 
 def unknown_name(name: str, known: Mapping[str, Factory]) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from moongate.chat.asked_usage import UsageFilter
 from moongate.chat.contracts import Encoder, Exchange
 from moongate.chat.items import Chunk, Done, Failure, Item
 from moongate.chat.progress import Progress
 from moongate.chat.replay import chunks_of
+from moongate.chat.requested_usage import UsageFilter
 from moongate.dialects.openai_chat import ChatEncoder
 from moongate.errors import BadUpstream, GatewayError
 from moongate.payload import JsonObject
@@ -65,6 +65,11 @@ class Session:
         self._encoder: Encoder = encoder or ChatEncoder()
         self._progress = Progress()
 
+    @property
+    def size(self) -> int:
+        """Characters of the text and the calls that were read so far. Text on a fast path does not count."""
+        return self._progress.size
+
     def feed(self, data: bytes) -> bytes:
         """Bytes to send to the client for this network read."""
         if self.finished or self.waiting:
@@ -96,7 +101,7 @@ class Session:
         self.waiting = False
         self._resumed = True
         self._reader = UpstreamReader(content_type, *self._limits)
-        self._progress = Progress()
+        self._progress = Progress(self._progress.size)
 
     def settle(self) -> bytes:
         """Bytes to send if no further try is made."""
@@ -106,6 +111,12 @@ class Session:
         out: list[bytes] = []
         self._write(self._exchange.settle(), out)
         return b"".join(out)
+
+    def abandon(self) -> None:
+        """The client has left. The usage of an answer that was held back for another try is known all the same."""
+        if self.waiting or (self._resumed and not self.finished):
+            self.waiting = False
+            self._write(self._exchange.settle(), [])
 
     def _run(self, items: list[Item]) -> list[bytes]:
         """Bytes to send for these items. Items behind the end of the answer are ignored."""

@@ -15,7 +15,7 @@ from moongate.payload import JsonObject, dumps_text
 from moongate.sim.answer_format import formatted
 from moongate.sim.arguments import AWKWARD, arguments_for
 from moongate.sim.behaviours import Behaviour
-from moongate.sim.offer import OfferedTool, chosen, named_tool, offered, ranked
+from moongate.sim.offered_tools import OfferedTool, chosen, named_tool, offered, ranked
 from moongate.sim.thinking import effort_of, reasoning_for
 
 MAX_RESULT_CHARS: Final = 160  # of a tool result or user message that the final text repeats

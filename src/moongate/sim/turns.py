@@ -17,7 +17,7 @@ from moongate.payload import JsonObject, dumps, object_of
 from moongate.sim.behaviours import Behaviour
 from moongate.sim.conversation import SimAnswer, calls_in, next_answer
 from moongate.sim.damage import DamagedAnswer, damaged, kinds_of_calls
-from moongate.sim.offer import offered
+from moongate.sim.offered_tools import offered
 
 MAX_REMEMBERED: Final = 20_000  # damaged turns
 _DRAWS: Final = 2**32

@@ -18,6 +18,7 @@ from moongate.sim.completion_response import CREATED, SimCompletion, streamed_re
 from moongate.sim.conversation import choice_count, for_choice
 from moongate.sim.ledger import MAX_ENTRIES, LedgerEntry, SimLedger
 from moongate.sim.moonshot_validation import validation_error
+from moongate.sim.native_fronts import native_answer, native_dialect
 from moongate.sim.responses import ERRORS, SimRequest, SimResponse, error_response, json_response
 from moongate.sim.strict import history_error
 from moongate.sim.turns import TurnMemory
@@ -34,6 +35,7 @@ class Vendor:
 
     play: str = ""
     seen: deque[tuple[SimRequest, JsonObject]] = field(default_factory=lambda: deque(maxlen=MAX_SEEN))
+    native: deque[tuple[SimRequest, JsonObject]] = field(default_factory=lambda: deque(maxlen=MAX_SEEN))
     failed_once: OrderedDict[bytes, None] = field(default_factory=OrderedDict)
     max_failed_once: int = MAX_FAILED_ONCE
     ledger: SimLedger = field(default_factory=SimLedger)
@@ -47,13 +49,17 @@ class Vendor:
             return json_response(200, _models())
         if request.path in ("/", "/health"):
             return json_response(200, {"status": "ok"})
-        if not request.path.endswith("/chat/completions"):
+        dialect = native_dialect(request.path)
+        if dialect is None and not request.path.endswith("/chat/completions"):
             return error_response(404, f"no such path: {request.path}")
         if request.method != "POST":
             return error_response(405, "use POST")
         body = object_of(request.body)
         if body is None:
             return error_response(400, "the body is not a JSON object")
+        if dialect is not None:
+            self.native.append((request, body))
+            return native_answer(dialect, request, body, self.answer)
         self.seen.append((request, body))
         entry = self.ledger.open(body.get("model"), request.headers.get("x-session-id", ""))
         try:

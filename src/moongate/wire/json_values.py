@@ -1,5 +1,8 @@
-"""How many values a JSON text holds, counted before it is parsed: a value costs the parser up to 80 bytes of memory, so
-that a text of `[],[],…` would take thirty times its size. Pure."""
+"""What a JSON text holds beyond its value: how many values, and whether keys are repeated. Pure.
+
+Values are counted before the text is parsed: a value costs the parser up to 80 bytes of memory, so that a text of
+`[],[],…` would take thirty times its size.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +37,19 @@ def more_values_than(data: bytes, limit: int) -> bool:
 def bounded_object(data: bytes) -> JsonObject | None:
     """The JSON object that `data` is; None if it is anything else or holds more than MAX_VALUES values."""
     return None if more_values_than(data, MAX_VALUES) else object_of(data)
+
+
+def has_no_duplicate_keys(data: bytes, written: bytes) -> bool:
+    """Is no key repeated in this JSON text? `written` is the value that it was read as, written anew.
+
+    Of a repeated key one value is dropped, and its colon with it; all other colons are in both. Readers differ in which
+    value they drop, so what was judged is not what another reader would see.
+    """
+    colons = data.count(b":")
+    if b"\\u003a" in data or b"\\u003A" in data:
+        texts = data.replace(b"\\\\", b"")  # a backslash that is left begins an escape
+        colons += texts.count(b"\\u003a") + texts.count(b"\\u003A")
+    return colons == written.count(b":")
 
 
 def _marks(data: bytes) -> int:

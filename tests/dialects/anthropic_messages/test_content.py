@@ -8,6 +8,7 @@ from moongate.dialects.anthropic_messages.content import (
     blocks_of,
     is_billing,
     joined,
+    only_text,
     part_of,
     parts_of,
     result_content,
@@ -120,3 +121,17 @@ def test_unknown_blocks_lose_their_cache_control() -> None:
 )
 def test_the_content_of_tool_results(block: dict[str, Any], content: Any) -> None:
     assert result_content(block, "p") == content
+
+
+@pytest.mark.parametrize(
+    ("blocks", "text"),
+    [
+        ([{"type": "text", "text": "Hi"}], "Hi"),
+        ([{"type": "text", "text": 1}], None),
+        ([{"type": "image", "text": "Hi"}], None),
+        ([{"type": "text", "text": "Hi"}] * 2, None),
+        ([], None),
+    ],
+)
+def test_one_block_of_text(blocks: list[Any], text: str | None) -> None:
+    assert only_text(blocks) == text

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.dialects.chat_answers import completion, tool_call
+from tests.dialects.chat_answers import completion, custom_call, tool_call
 
 from moongate.dialects.anthropic_messages.non_stream import message
 from moongate.dialects.block_sequence import MAX_HELD
@@ -63,3 +63,8 @@ def test_held_back_arguments_have_a_limit() -> None:
     calls = [tool_call("1", "f", "oops"), tool_call("2", "g", "x" * (MAX_HELD + 1))]
     with pytest.raises(BadUpstream):
         message(completion({"tool_calls": calls}), REQUEST)
+
+
+def test_a_custom_call_has_its_text_as_input() -> None:
+    found = message(completion({"tool_calls": [custom_call("1", "f", "{ no JSON")]}, "tool_calls"), REQUEST)
+    assert found["content"] == [{"type": "tool_use", "id": "1", "name": "f", "input": {"input": "{ no JSON"}}]

@@ -9,6 +9,7 @@ from tests.dialects.chat_answers import (
     args_delta,
     call_delta,
     chunk,
+    custom_delta,
     encoded,
     events,
     reasoning_delta,
@@ -136,3 +137,10 @@ def test_a_failure_is_one_error_event_and_no_stop() -> None:
     assert found[-1] == {"type": "error", "error": {"type": "api_error", "message": "cut"}}
     assert [event["type"] for event in found].count("error") == 1
     assert "message_stop" not in [event["type"] for event in found]
+
+
+def test_the_text_of_a_custom_call_streams_as_input() -> None:
+    items = [custom_delta(0, "{ no", id="1", name="f"), custom_delta(0, " JSON"), chunk(finish="tool_calls")]
+    found = encoded_events(*items)
+    deltas = [event["delta"]["partial_json"] for event in found if event["type"] == "content_block_delta"]
+    assert "".join(deltas) == '{"input":"{ no JSON"}'

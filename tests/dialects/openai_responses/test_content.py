@@ -42,3 +42,8 @@ def test_invalid_content_is_rejected() -> None:
     with pytest.raises(BadRequest) as caught:
         chat_content(3, "input[0].content")
     assert caught.value.path == "input[0].content"
+
+
+@pytest.mark.parametrize(("text", "content"), [("Hi", "Hi"), ("", ""), (1, ""), (None, "")])
+def test_one_part_of_text(text: object, content: str) -> None:
+    assert chat_content([{"type": "input_text", "text": text}], "input") == content

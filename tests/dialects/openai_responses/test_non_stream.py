@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.dialects.chat_answers import completion, tool_call
+from tests.dialects.chat_answers import completion, custom_call, tool_call
 
 from moongate.dialects.openai_responses.non_stream import response
 from moongate.dialects.openai_responses.stream import MAX_ANSWER
@@ -38,3 +38,17 @@ def test_the_size_of_an_answer_has_a_limit() -> None:
     with pytest.raises(BadUpstream):  # it is the encoded size that counts: a line feed takes two bytes
         response(completion({"reasoning": long, "content": "bc\n"}), REQUEST)
     assert response(completion({"reasoning": long, "content": "bcd"}), REQUEST)["status"] == "completed"
+
+
+def test_custom_calls() -> None:
+    """A tool is of the kind that the client declared; one that it did not declare is of the call's own kind."""
+    calls = [custom_call("1", "c", '{"input":"x"}'), custom_call("2", "n__f", "x"), custom_call("3", "other", "x")]
+    found = response(completion({"tool_calls": calls}, "tool_calls"), REQUEST)["output"]
+    assert [(item["type"], item["name"]) for item in found] == [
+        ("custom_tool_call", "c"),
+        ("function_call", "f"),
+        ("custom_tool_call", "other"),
+    ]
+    assert found[0]["input"] == '{"input":"x"}'
+    assert found[1]["arguments"] == '{"input":"x"}'
+    assert found[2]["input"] == "x"

@@ -9,6 +9,7 @@ from tests.dialects.chat_answers import (
     args_delta,
     call_delta,
     chunk,
+    custom_delta,
     encoded,
     events,
     reasoning_delta,
@@ -134,6 +135,19 @@ def test_a_custom_tool_gets_its_text_in_one_piece() -> None:
     ]
     assert found[3]["delta"] == found[4]["input"] == "a\nb"
     assert found[5]["item"]["input"] == "a\nb"
+
+
+def test_a_custom_call_keeps_its_kind_and_its_text() -> None:
+    items = [custom_delta(0, "a", id="1", name="apply"), custom_delta(0, '"\n'), chunk(finish="tool_calls")]
+    found = encoded_events(*items)
+    assert [event["type"].removeprefix("response.") for event in found[2:-1]] == [
+        "output_item.added",
+        "custom_tool_call_input.delta",
+        "custom_tool_call_input.done",
+        "output_item.done",
+    ]
+    assert found[-1]["response"]["output"] == [found[5]["item"]]
+    assert (found[5]["item"]["type"], found[5]["item"]["input"]) == ("custom_tool_call", 'a"\n')
 
 
 def test_the_local_shell_has_no_deltas() -> None:

@@ -119,7 +119,10 @@ def test_headers_may_hold_secrets() -> None:
             {"name": "p", "api_url": "http://x", "models": ["m"]},
             "c.json:1: api_url: unknown setting 'api_url', did you mean 'api_base_url'?",
         ),
-        ({"Providers": [PROVIDER]}, "c.json:1: Providers: unknown setting 'Providers', did you mean 'providers'?"),
+        (
+            {"Providers": [PROVIDER]},
+            "c.json:1: Providers: unknown setting 'Providers', did you mean 'providers'? Or, if this is",
+        ),
         ([PROVIDER, PROVIDER], "c.json:1: [1]: a second provider named 'p'"),
         ({**PROVIDER, "models": ["m", "m"]}, "c.json:1: models[1]: a second model named 'm'"),
         ({**PROVIDER, "api_key": ["same", "same"]}, "c.json:1: api_key[1]: the same key twice"),

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from moongate.errors import BadRequest
-from moongate.gateway.http.json_body import deeper_than, has_no_duplicate_keys, read_object
-from moongate.payload import dumps, loads
+from moongate.gateway.http.json_body import deeper_than, read_object
 
 
 def nested(levels: int, kind: str = "list") -> Any:
@@ -43,18 +42,3 @@ def test_a_wide_body_is_not_deep() -> None:
 def test_bad_bodies_are_refused(body: bytes, message: str) -> None:
     with pytest.raises(BadRequest, match=message):
         read_object(body, 128)
-
-
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        (b'{"a":1,"b":{"a":":"}}', True),
-        (b' { "a" : "\\u00e9" } ', True),
-        (b'{"a":1,"a":1}', False),
-        (b'{"b":{"a":1,"\\u0061":2}}', False),
-        (b'{"a":1,"a":2,"b":"\\u003a"}', False),
-        (b'{"a":1,"a":2,"b":"\\u003A"}', False),
-    ],
-)
-def test_a_repeated_key_is_noticed(body: bytes, expected: bool) -> None:
-    assert has_no_duplicate_keys(body, dumps(loads(body))) is expected

@@ -12,7 +12,7 @@ MOONSHOT = Origin("api.moonshot.ai", 443, tls=True)
 
 
 def named(error: GatewayError) -> str:
-    name_provider(error, "moonshot", MOONSHOT, "kimi-k9")
+    name_provider(error, "moonshot", [MOONSHOT], "kimi-k9")
     assert str(error) == error.message
     return error.message
 
@@ -66,13 +66,13 @@ def test_a_failure_names_the_address_and_what_to_do(error: GatewayError, text: s
 )
 def test_other_errors_keep_their_words(error: GatewayError) -> None:
     before = str(error)
-    name_provider(error, "moonshot", MOONSHOT, "kimi-k9")
+    name_provider(error, "moonshot", [MOONSHOT], "kimi-k9")
     assert str(error) == before
 
 
 def test_the_path_stays_in_front() -> None:
     error = BadUpstream("cut", path="stream")
-    name_provider(error, "p", MOONSHOT, "m")
+    name_provider(error, "p", [MOONSHOT], "m")
     assert str(error) == "stream: provider 'p' (https://api.moonshot.ai): cut"
 
 

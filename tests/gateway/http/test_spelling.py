@@ -22,6 +22,10 @@ from moongate.gateway.http.spelling import fold, folded_positions
         "&amp;#115;k-abc012",
         "&lt;i&gt;sk&lt;/i&gt;-abc012",
         "s k\u200b-abc\n012",
+        "s\u212a-abc012",
+        r"\\\u0073k\\\\-abc\0\12",
+        r"\u005cu0073k-abc012",
+        "\\\0sk-abc\\u0000012",
     ],
 )
 def test_spellings_of_one_text(text: str) -> None:

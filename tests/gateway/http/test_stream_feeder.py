@@ -9,12 +9,12 @@ import time
 import pytest
 
 from moongate.errors import BadUpstream
-from moongate.gateway.http.stream_feeder import OFFLOAD_BYTES, StreamFeeder
+from moongate.gateway.http.stream_feeder import OFFLOAD_CHARS, OFFLOAD_PENDING, StreamFeeder
 from moongate.gateway.server.activity import Activity
 
 pytestmark = pytest.mark.interpreted("brings a session of its own")
 
-LARGE = b"L" * (OFFLOAD_BYTES + 1)
+LARGE = b"L" * (OFFLOAD_PENDING + 1)
 
 
 class Parts:
@@ -26,13 +26,15 @@ class Parts:
         self.finished = self.paused = False
         self.task = "the task"
         self.fails = False
+        self.failure: BadUpstream | None = None
+        self.size = 0
         self.threads: set[bool] = set()
 
     # The session.
 
     def feed(self, data: bytes) -> bytes:
         self.threads.add(threading.current_thread() is threading.main_thread())
-        if len(data) > OFFLOAD_BYTES:
+        if len(data) > OFFLOAD_PENDING:
             time.sleep(0.2)
         if self.fails:
             raise BadUpstream("broken")
@@ -70,7 +72,7 @@ class ResponseOf:
 
 
 def feeder_of(parts: Parts) -> StreamFeeder:
-    return StreamFeeder(parts, ResponseOf(parts), Activity(), parts)  # type: ignore[arg-type]
+    return StreamFeeder(parts, ResponseOf(parts), Activity(), parts, bytes.upper)  # type: ignore[arg-type]
 
 
 def test_small_reads_are_fed_at_once() -> None:
@@ -80,7 +82,7 @@ def test_small_reads_are_fed_at_once() -> None:
         feeder = feeder_of(parts)
         feeder.feed(b"small")
         await feeder.settle()
-        assert await feeder.close() == b"end"
+        assert await feeder.end(parts.close) == b"end"
 
     asyncio.run(run())
     assert (parts.delivered, parts.steps, parts.threads) == ([b"small"], [], {True})
@@ -169,7 +171,36 @@ def test_a_session_that_holds_much_is_closed_in_a_thread() -> None:
         feeder = feeder_of(parts)
         feeder.feed(LARGE)
         await feeder.settle()
-        assert await feeder.close() == b"end"
+        assert await feeder.end(parts.close) == b"end"
 
     asyncio.run(run())
     assert parts.threads == {False}
+
+
+def test_behind_a_long_answer_small_reads_and_the_end_are_for_a_thread() -> None:
+    parts = Parts()
+    parts.size = OFFLOAD_CHARS + 1
+
+    async def run() -> None:
+        feeder = feeder_of(parts)
+        feeder.feed(b"small")
+        await feeder.settle()
+        assert await feeder.end(parts.close) == b"end"
+
+    asyncio.run(run())
+    assert (parts.delivered, parts.threads) == ([b"small"], {False})
+
+
+@pytest.mark.parametrize("size", [0, OFFLOAD_CHARS + 1])
+def test_what_leaves_with_an_error_has_no_secrets(size: int) -> None:
+    parts = Parts()
+    parts.failure, parts.size = BadUpstream("broken"), size
+
+    async def run() -> None:
+        feeder = feeder_of(parts)
+        feeder.feed(b"small")
+        await feeder.settle()
+        assert await feeder.end(parts.close) == b"END"
+
+    asyncio.run(run())
+    assert parts.delivered == [b"SMALL"]

@@ -6,12 +6,21 @@ from typing import Any
 
 import pytest
 
-from moongate.errors import BadRequest, BadUpstream, GatewayError, Overloaded, TooManyRequests, UpstreamTimeout
+from moongate.errors import (
+    BadRequest,
+    BadUpstream,
+    GatewayError,
+    Overloaded,
+    TooManyRequests,
+    UpstreamRefused,
+    UpstreamTimeout,
+)
 from moongate.gateway.http.upstream_errors import (
     MAX_MESSAGE,
     clamp_retry_after,
     client_retries,
     is_failure,
+    is_final,
     is_quota,
     may_be_billed,
     may_fall_back,
@@ -126,6 +135,22 @@ CASES: list[tuple[GatewayError, bool, bool, bool, bool]] = [
 def test_retry_and_fallback_decisions(case: tuple[GatewayError, bool, bool, bool, bool]) -> None:
     error, *expected = case
     assert [may_retry(error), may_fall_back(error), is_failure(error), may_get_better(error)] == expected
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (BadUpstream("x", code="connect"), [False, True, True]),
+        (UpstreamTimeout("x", code="connect_timeout"), [False, True, True]),
+        (BadUpstream("x", code="closed"), [False, False, False]),
+        (BadUpstream("x", code="unknown_host"), [True, True, True]),
+        (UpstreamRefused("x", status=500, code="connect"), [False, False, False]),
+        (refused(503), [False, False, False]),
+        (refused(401), [True, True, True]),
+    ],
+)
+def test_what_an_agent_need_not_send_again(error: GatewayError, expected: list[bool]) -> None:
+    assert [is_final(error, attempts) for attempts in (1, 2, 3)] == expected
 
 
 @pytest.mark.parametrize(

@@ -279,3 +279,28 @@ def test_an_account_is_named_for_messages(clock: Clock) -> None:
     account = clock.limiter().account(TEAM, LimitSet(rpm=1), "team")
     assert isinstance(account, Account)
     assert (account.owner, account.identity) == ("team", TEAM)
+
+
+def test_more_may_be_put_aside_for_a_request_and_is_settled_with_it(clock: Clock) -> None:
+    limiter = clock.limiter()
+    key = limiter.account(KEY, LimitSet(token_budget=1000, concurrency=2))
+    admission = admitted(limiter.admit((key,)))
+    assert admission.reserve(400, 100, None) is None
+    assert admission.reserve_more(400, 100, None)
+    assert key.reserved_tokens == 800
+    assert not admission.reserve_more(400, 100, None)
+    admission.settle(500, None)
+    assert (key.reserved_tokens, key.spent_tokens) == (0, 500)
+    admission.release()
+    assert admitted(limiter.admit((key,)))
+    assert admitted(limiter.admit((key,)))
+
+
+def test_what_was_put_aside_and_never_settled_is_taken_as_spent(clock: Clock) -> None:
+    limiter = clock.limiter()
+    key = limiter.account(KEY, LimitSet(token_budget=1000))
+    admission = admitted(limiter.admit((key,)))
+    assert admission.reserve(400, 100, None) is None
+    assert admission.reserve_more(300, 100, None)
+    admission.release()
+    assert (key.reserved_tokens, key.spent_tokens) == (0, 700)

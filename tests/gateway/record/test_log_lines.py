@@ -5,7 +5,7 @@ import json
 import pytest
 
 from moongate.chat.verdict import Verdict
-from moongate.gateway.http.judgement import JudgedAnswer
+from moongate.gateway.http.verdict_recorder import JudgedAnswer
 from moongate.gateway.record.log_lines import FIELDS, Entry, json_line, missing_json, missing_text, text_line
 from moongate.gateway.routing.selector import RouteReport
 

@@ -33,6 +33,14 @@ def test_histograms_add_up() -> None:
     assert 'moongate_duration_seconds_count{provider="p"} 5\n' in text
 
 
+def test_the_overhead_has_buckets_of_its_own() -> None:
+    metrics = Metrics(SharedCounters())
+    metrics.histogram("moongate_overhead_seconds", front="chat").observe(0.0002)
+    text = metrics.text("0")
+    assert 'moongate_overhead_seconds_bucket{front="chat",le="0.0001"} 0\n' in text
+    assert 'moongate_overhead_seconds_bucket{front="chat",le="0.00025"} 1\n' in text
+
+
 def test_a_histogram_without_labels() -> None:
     metrics = Metrics(SharedCounters())
     metrics.histogram("moongate_duration_seconds").observe(1)

@@ -37,7 +37,7 @@ class Script:
         self.number = 0
         provider_keys = [ProviderKey(key=f"k{n}") for n in range(keys)]
         self.targets = [
-            TargetHealth(CircuitBreaker(rules), KeyRing(provider_keys), lambda: None, self.outcomes.append)
+            TargetHealth(CircuitBreaker(rules), KeyRing(provider_keys), lambda _: None, self.outcomes.append)
             for _ in range(targets)
         ]
         self.attempts = Attempts(rules, lambda: self.in_flight)
@@ -220,7 +220,7 @@ def test_cancellation_says_nothing_about_the_target() -> None:
 def test_a_cool_down_is_reported_once() -> None:
     cool_downs: list[int] = []
     script = Script(*([LOST] * 6))
-    script.targets[0].on_cool_down = lambda: cool_downs.append(1)
+    script.targets[0].on_cool_down = lambda _: cool_downs.append(1)
     script.run()
     script.run()
     assert cool_downs == [1]

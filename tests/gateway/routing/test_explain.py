@@ -47,10 +47,10 @@ def test_a_worse_target_gets_what_explores() -> None:
 
 
 def test_a_target_that_rests_gets_nothing_and_if_all_rest_the_first_that_is_ready() -> None:
-    first, second = PricedVendor("a,x", rests_until=9), PricedVendor("b,x")
+    first, second = PricedVendor("a,x", cool_down_until=9), PricedVendor("b,x")
     found = explained("ordered", first, second)
     assert [(row["share"], row["health"]) for row in found["targets"]] == [(0.0, "rests for 9 s"), (1.0, "ready")]
-    second.rests_until = 30
+    second.cool_down_until = 30
     assert [row["share"] for row in explained("ordered", first, second)["targets"]] == [1.0, 0.0]
 
 

@@ -55,8 +55,10 @@ def test_an_unknown_model_gets_similar_names() -> None:
 
 
 def test_an_unknown_model_without_similar_names_gets_the_known_ones() -> None:
-    with pytest.raises(NotFound, match="Known: a,x, moonshotai/Kimi-K2, b,x, y, why"):
+    with pytest.raises(NotFound, match=r"Known: a,x, moonshotai/Kimi-K2, b,x, y, why, …$"):
         routes(*TWO).find("zzzzzzzzzzzzzzz" * 100)
+    with pytest.raises(NotFound, match=r"Known: a$"):
+        routes(provider("p", "a")).find("zzzzzzzzzzzzzzz")
 
 
 @pytest.mark.parametrize(

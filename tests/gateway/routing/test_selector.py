@@ -20,11 +20,11 @@ class Vendor:
     name: str
     typical_price: int | None = None
     in_flight: int = 0
-    rests_until: float = 0.0
+    cool_down_until: float = 0.0
     score: TargetScore = field(default_factory=TargetScore)
 
     def available(self, now: float) -> bool:
-        return now >= self.rests_until
+        return now >= self.cool_down_until
 
     def answers(self, *worths: str, times: int = 1, now: float = 0.0) -> Vendor:
         for worth in worths * times:
@@ -49,7 +49,7 @@ def firsts(chooser: RouteSelector, now: float = 0.0) -> Counter[tuple[int, str]]
 def test_in_order_the_first_one_that_does_not_rest_is_asked() -> None:
     a, b = Vendor("a,x"), Vendor("b,x")
     assert firsts(selector("ordered", a, b)) == {(0, "order"): 2000}
-    a.rests_until = 10
+    a.cool_down_until = 10
     assert firsts(selector("ordered", a, b)) == {(1, "order"): 2000}
 
 
@@ -58,7 +58,7 @@ def test_a_session_stays_until_its_target_rests_and_then_stays_at_the_next() -> 
     chooser = selector("ordered", a, b)
     assert chooser.choose(1, 0.0, streamed=True).reason == "order"
     assert chooser.choose(1, 1.0, streamed=True).reason == "sticky"
-    a.rests_until = 10
+    a.cool_down_until = 10
     assert chooser.choose(1, 2.0, streamed=True).first == 1
     found = chooser.choose(1, 60.0, streamed=True)  # the first one works again: the session's cache is at the second
     assert (found.first, found.reason) == (1, "sticky")
@@ -66,7 +66,7 @@ def test_a_session_stays_until_its_target_rests_and_then_stays_at_the_next() -> 
 
 
 def test_without_sticky_the_order_of_the_configuration_holds_at_every_turn() -> None:
-    a, b = Vendor("a,x", rests_until=10), Vendor("b,x")
+    a, b = Vendor("a,x", cool_down_until=10), Vendor("b,x")
     chooser = selector("ordered", a, b, sticky=False)
     assert [chooser.choose(1, now, streamed=True).first for now in (0.0, 9.0, 10.0)] == [1, 1, 0]
     chooser.move(1, 1, 10.0)
@@ -75,14 +75,14 @@ def test_without_sticky_the_order_of_the_configuration_holds_at_every_turn() -> 
 
 def test_a_session_whose_target_failed_is_where_it_was_answered() -> None:
     chooser = selector("ordered", Vendor("a,x"), Vendor("b,x"), Vendor("c,x"))
-    choice = chooser.choose(1, 0.0, streamed=True)
-    assert (choice.first, choice.others(0.0)) == (0, [1, 2])
-    choice.move(2, 0.0)
+    selected = chooser.choose(1, 0.0, streamed=True)
+    assert (selected.first, selected.others(0.0)) == (0, [1, 2])
+    selected.move(2, 0.0)
     assert chooser.choose(1, 1.0, streamed=True).first == 2
 
 
 def test_when_all_rest_the_one_that_is_ready_first_is_asked() -> None:
-    chooser = selector("ordered", Vendor("a,x", rests_until=9), Vendor("b,x", rests_until=5))
+    chooser = selector("ordered", Vendor("a,x", cool_down_until=9), Vendor("b,x", cool_down_until=5))
     found = chooser.choose(1, 0.0, streamed=True)
     assert (found.first, found.reason, found.others(0.0)) == (1, "all resting", [])
 
@@ -99,8 +99,8 @@ def test_equals_are_chosen_by_rendezvous_hashing_of_the_session() -> None:
     for session in SESSIONS[:200]:
         points = scores([uniform(session ^ salt, hash_key(name)) for name in ("a,x", "b,x", "c,x")], [1.0] * 3)
         order = sorted(range(3), key=lambda index, points=points: -points[index])  # type: ignore[misc]
-        choice = chooser.choose(session, 0.0, streamed=True)
-        assert [choice.first, *choice.others(0.0)] == order
+        selected = chooser.choose(session, 0.0, streamed=True)
+        assert [selected.first, *selected.others(0.0)] == order
 
 
 def test_the_least_busy_one_is_looked_up_at_every_request() -> None:
@@ -134,8 +134,8 @@ def test_by_quality_a_worse_target_is_last_but_a_share_of_new_sessions_explores_
     found = firsts(selector("quality", bad, good, explore=0.1))
     assert found[1, "quality"] + found[0, "explore"] == 2000
     assert found[0, "explore"] / 2000 == pytest.approx(0.1, abs=0.02)
-    choice = selector("quality", bad, good, explore=0.0).choose(1, 0.0, streamed=True)
-    assert (choice.first, choice.others(0.0)) == (1, [0])
+    selected = selector("quality", bad, good, explore=0.0).choose(1, 0.0, streamed=True)
+    assert (selected.first, selected.others(0.0)) == (1, [0])
 
 
 def test_without_sticky_each_request_may_explore() -> None:

@@ -242,6 +242,19 @@ def test_chunk_extensions_are_limited_in_all(separate: bool) -> None:
     assert len(body) < 10
 
 
+@pytest.mark.parametrize("chunks", [[b"1;" + b"e" * 3000 + b"\r\nx\r\n"] * 63, [b"0;" + b"e" * 200_000]])
+def test_chunk_extensions_are_limited_in_a_single_read(chunks: list[bytes]) -> None:
+    last = b"\r\n\r\n" if chunks[-1].startswith(b"0") else b"0\r\n\r\n"
+    reader, _ = read([b"".join([POST, b"Transfer-Encoding: chunked\r\n\r\n", *chunks, last])], ConnectionLimits())
+    assert reader.failure == (400, "The chunk extensions of the request are too long")
+
+
+def test_what_follows_a_request_with_a_length_is_no_extension() -> None:
+    following = POST + b"Content-Length: 200000\r\n\r\n" + b"x" * 200_000
+    reader, body = read([POST + b"Content-Length: 2\r\n\r\nok" + following], ConnectionLimits())
+    assert (reader.failure, body, reader.complete, reader.surplus > 0) == (None, b"ok", True, True)
+
+
 def test_chunks_of_one_byte_are_no_extensions() -> None:
     limits = ConnectionLimits(max_head=1024, max_body=100_000)
     chunks = [b"000001\r\nx\r\n" * 100] * 500

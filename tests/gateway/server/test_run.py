@@ -290,9 +290,21 @@ def test_the_clients_of_a_successor_never_meet_an_orphaned_worker(tmp_path: Path
     assert orphans.isdisjoint(each[0] for each in answers)
 
 
-def test_an_address_in_use_is_an_error() -> None:
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_address_in_use_is_an_error(workers: int) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OSError, match="in use"):
-        listen("127.0.0.1", taken.getsockname()[1], 1)
+        listen("127.0.0.1", taken.getsockname()[1], workers)
+
+
+def test_two_gateways_with_several_workers_do_not_share_a_port() -> None:
+    sockets = listen("127.0.0.1", 0, 2)
+    port = sockets[0].getsockname()[1]
+    with pytest.raises(OSError, match="in use"):
+        listen("127.0.0.1", port, 2)
+    for sock in sockets:
+        sock.close()
+    for sock in listen("127.0.0.1", port, 2):
+        sock.close()
 
 
 def test_every_worker_has_a_socket_at_the_same_port() -> None:

@@ -118,3 +118,17 @@ def test_each_worker_has_a_socket_and_each_socket_a_worker() -> None:
 def test_too_many_sockets_are_an_error() -> None:
     with pytest.raises(ConfigError, match="at most 64 sockets"):
         ServiceManager.from_environment({"LISTEN_PID": "7", "LISTEN_FDS": "65"}, 7)
+
+
+@pytest.mark.parametrize(
+    ("environ", "watched"),
+    [
+        ({}, False),
+        ({"NOTIFY_SOCKET": "/n"}, False),
+        ({"WATCHDOG_USEC": "30000000"}, False),
+        ({"NOTIFY_SOCKET": "/n", "WATCHDOG_USEC": "30000000"}, True),
+        ({"NOTIFY_SOCKET": "/n", "WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "1"}, False),
+    ],
+)
+def test_whether_the_manager_has_a_watchdog(environ: dict[str, str], watched: bool) -> None:
+    assert ServiceManager.from_environment(environ, os.getpid()).has_watchdog is watched

@@ -48,7 +48,10 @@ class Service:
         pass
 
 announce = lambda port: os.write(1, b"%d\\n" % port)
-sys.exit(serve(Service, host="127.0.0.1", port=0, workers=2, announce=announce, silence=float(sys.argv[1])))
+silence, count = float(sys.argv[1]), int(sys.argv[2])
+sys.exit(
+    serve(Service, host="127.0.0.1", port=0, workers=count, supervised=True, announce=announce, silence=silence)
+)
 '''
 
 
@@ -77,9 +80,12 @@ class Workers:
 
 
 @contextlib.contextmanager
-def workers(silence: float) -> Iterator[Workers]:
+def workers(silence: float, count: int = 2) -> Iterator[Workers]:
     process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, str(silence)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", PROGRAM, str(silence), str(count)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     try:
         assert process.stdout is not None
@@ -97,14 +103,14 @@ def wait_until(condition: object) -> None:
         time.sleep(0.05)
 
 
-@pytest.mark.parametrize("path", ["/c", "/python"])
-def test_a_worker_that_answers_nobody_is_ended_and_replaced(path: str) -> None:
-    with workers(silence=1.0) as running:
+@pytest.mark.parametrize(("path", "count"), [("/c", 2), ("/python", 2), ("/c", 1)])
+def test_a_worker_that_answers_nobody_is_ended_and_replaced(path: str, count: int) -> None:
+    with workers(1.0, count) as running:
         wait_until(running.get)
         before = running.children()
         with running.send(path):
             wait_until(lambda: len(before - running.children()) == 1)
-        wait_until(lambda: len(running.children()) == 2)
+        wait_until(lambda: len(running.children()) == count)
         assert all(running.get()[0] in running.children() for _ in range(20))
         running.process.send_signal(signal.SIGTERM)
         _, err = running.process.communicate(timeout=TIMEOUT)

@@ -146,3 +146,12 @@ def test_a_lease_that_is_over_costs_nothing_known_where_the_price_is_not(tmp_pat
     assert setup.accounting.expire(time.time() + 9) == 1
     assert [row.cost for row in setup.rows()] == [UNKNOWN]
     setup.journal.close()
+
+
+def test_several_answers_whose_usage_is_known_are_not_estimated(setup: Setup) -> None:
+    counts, outcome = TokenCounts(170, 0, 0, 50), (200, 3, 0, None, 1.0)
+    setup.accounting.end(setup.entry(), USAGE_KEY, counts, 300, outcome, billable=2, known=2)
+    setup.accounting.end(setup.entry(), USAGE_KEY, counts, 300, outcome, billable=3, known=2)
+    first, second = setup.rows()
+    assert (first.input, first.output, first.cost, first.estimated) == (170, 50, 300, 0)
+    assert (second.input, second.output, second.cost, second.estimated) == (270, 100, 900, 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -85,6 +86,52 @@ def test_the_rows_of_the_last_moment_are_taken_at_the_end(store_url: str, tmp_pa
     journal.close()
     writer.close(20)
     assert stored(store_url) == rows
+
+
+def test_a_worker_that_leaves_waits_for_the_one_that_writes(store_url: str, tmp_path: Path) -> None:
+    """The one that writes has looked at the journal for the last time, and another worker's last rows come after it."""
+    folder = tmp_path / "journal"
+    journal, busy, leaving = Journal(folder), UsageWriter(store_url, folder), UsageWriter(store_url, folder)
+    assert busy._elected()
+    leaving.start()
+    row = one_row(journal)
+    end(journal, -1, row)
+    journal.close()
+    timer = threading.Timer(1, busy.close)
+    timer.start()
+    leaving.close(20, journal.number)
+    timer.join()
+    assert stored(store_url) == [row]
+    assert segments(folder) == []
+
+
+def test_a_worker_that_leaves_does_not_wait_for_what_others_still_write(store_url: str, tmp_path: Path) -> None:
+    folder = tmp_path / "journal"
+    journal, other = Journal(folder), Journal(folder)
+    end(other, -1, one_row(other))
+    writes, leaving = UsageWriter(store_url, folder), UsageWriter(store_url, folder)
+    assert writes._elected()
+    leaving.start()
+    journal.close()
+    leaving.close(20, journal.number)
+    assert leaving._runner is not None
+    assert not leaving._runner.is_alive()
+    assert len(segments(folder)) == 1
+    writes.close()
+    other.close()
+
+
+def test_what_a_killed_worker_left_goes_with_a_successor_that_wrote_nothing(store_url: str, tmp_path: Path) -> None:
+    folder = tmp_path / "journal"
+    dead = Journal(folder, worker=1)
+    end(dead, -1, one_row(dead))
+    os.close(dead._lock)  # as if it had died
+    successor, writer = Journal(folder, worker=1), UsageWriter(store_url, folder)
+    writer.start()
+    until(lambda: writer.written == 1)
+    successor.close()
+    writer.close(20)
+    assert segments(folder) == []
 
 
 def test_a_killed_workers_rows_are_kept_and_its_open_requests_are_estimated(store_url: str, tmp_path: Path) -> None:

@@ -92,3 +92,20 @@ def test_only_what_changes_is_copied() -> None:
     assert changed(entry, {"id": "y"}, {}) == {"id": "y", "function": function}
     assert changed(entry, {}, {"name": "b"}) == {"id": "x", "function": {"name": "b", "arguments": "{}"}}
     assert entry == {"id": "x", "function": {"name": "a", "arguments": "{}"}}
+
+
+def test_arguments_are_whole_when_they_are_an_object() -> None:
+    call = AnswerCall()
+    assert not call.is_whole()
+    for part, is_whole in (('{"a": {', False), ("}", False), ("} ", True), (" ]", False), ("}", False)):
+        call.parts.append(part)
+        assert call.is_whole() is is_whole
+    half = AnswerCall()
+    half.parts.append('{"a": "\ud83d"}')
+    assert half.is_whole(), "a text may end in half a character"
+
+
+def test_whether_arguments_are_whole_is_looked_at_a_limited_number_of_times() -> None:
+    call = AnswerCall()
+    call.parts += ["{", "}"]
+    assert sum(call.is_whole() for _ in range(100)) == 16

@@ -8,6 +8,7 @@ from tests.kimi.call_entries import RENAMED, Row, calls_of, delta, whole
 
 from moongate.chat.contracts import Note
 from moongate.kimi.answer.judge import JudgedCall
+from moongate.kimi.markers.piece_builder import NAMELESS
 
 
 def test_only_the_wrong_field_of_a_first_delta_changes() -> None:
@@ -126,3 +127,20 @@ def test_the_calls_that_the_client_got_are_judged_in_order() -> None:
 def test_a_name_that_may_be_the_beginning_of_an_offered_one_waits() -> None:
     calls, _ = calls_of()
     assert calls.deltas([delta(0, "x", "ba", "", type="function")]) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "waits"),
+    [("fun", True), ("functions.ba", True), ("functions.bash", False), ("bash", False), ("other", False)],
+)
+def test_a_name_that_may_be_the_beginning_of_an_id_waits(name: str, waits: bool) -> None:
+    calls, _ = calls_of()
+    assert (calls.deltas([delta(0, "x", name, "", type="function")]) == []) is waits
+
+
+def test_a_call_without_a_name_is_dropped_and_noted() -> None:
+    calls, answer = calls_of()
+    assert not calls.nameless
+    calls.drop_nameless("x")
+    assert calls.nameless
+    assert list(answer.notes) == [Note("call_dropped", "choices[0].message.tool_calls", "x", NAMELESS)]

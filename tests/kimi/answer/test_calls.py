@@ -216,3 +216,29 @@ def test_native_calls_are_recorded_where_markers_are_parsed() -> None:
     calls, _ = calls_of(PARSING)
     calls.whole([call("x", "bash", '{"a": 1}')])
     assert calls.repeats("bash", '{"a":1}')
+
+
+def test_a_native_call_that_came_as_markers_is_dropped() -> None:
+    calls, answer = calls_of(PARSING)
+    calls.emit_whole([("functions.bash:0", "bash", '{"a":1}')])
+    assert calls.deltas([delta(0, "functions.bash:0", "bash", '{"a"', type="function")]) == []
+    assert calls.deltas([delta(0, None, None, ": 1}")]) == []
+    assert calls.deltas([delta(0, None, None, " ")]) == [], "the rest of it is dropped as well"
+    assert calls.unfinished() == []
+    assert kinds(answer) == ["markers_parsed"] * 2
+    assert answer.notes[-1].after == "the same call came as markers"
+
+
+def test_calls_that_wait_where_the_next_one_begins_are_compared_with_those_that_came_as_markers() -> None:
+    calls, _ = calls_of(PARSING)
+    calls.emit_whole([("functions.bash:0", "bash", "")])
+    assert calls.deltas([delta(0, "functions.bash:0", "bash", type="function")]) == []
+    assert calls.deltas([delta(1, "y", "bash", '{"b"', type="function")]) == [], "the first one was a duplicate"
+    (left,) = calls.deltas([delta(2, "functions.read:2", "read", "{}", type="function")])[:1]
+    assert (left["index"], left["function"]) == (1, {"name": "bash", "arguments": '{"b"'})
+
+
+def test_nothing_is_missing_without_native_calls() -> None:
+    calls, answer = calls_of()
+    assert calls.unfinished() == []
+    assert not answer.notes

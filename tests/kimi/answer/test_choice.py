@@ -42,6 +42,9 @@ def test_texts_of_a_message_reasoning_first() -> None:
     assert list(state.fields) == ["reasoning_content"]
     assert state.texts({"content": ["c"], "reasoning": 1, "reasoning_content": {}}) == []
     assert state.texts({}) == []
+    assert list(state.fields) == ["reasoning_content"]
+    assert state.texts({"content": "c", "reasoning": ""}) == [("content", "c")]
+    assert list(state.fields) == ["reasoning"], "an empty text shows the name that the provider uses"
 
 
 def test_markers_that_are_not_parsed_are_noted_once() -> None:

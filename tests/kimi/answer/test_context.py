@@ -53,3 +53,8 @@ def test_text_that_may_hold_a_marker() -> None:
     assert own.may_hold_marker("a < b")
     assert own.may_hold_marker("a [ b")
     assert not own.may_hold_marker("a b")
+
+
+def test_a_parser_reads_code_spans_as_well() -> None:
+    assert begin().answer.stop_characters == "<"
+    assert begin(PARSING).answer.stop_characters == "<`"

@@ -198,3 +198,37 @@ def test_the_summary_stands_in_for_the_finish_chunk() -> None:
     (last,) = choice.end()
     assert last["finish_reason"] == "tool_calls"
     assert last["message"]["tool_calls"] == [call("functions.bash:0", "bash", "{}")]
+
+
+def test_what_else_is_in_a_delta_leaves_before_calls_and_where_its_text_is_held_back() -> None:
+    marked = CALL.format("functions.bash:0", "{}")
+    lead, *calls = choice_of(PARSING).feed(choice_object({"role": "assistant", "content": marked}))
+    assert lead == choice_object({"role": "assistant"})
+    assert [list(each["delta"]) for each in calls] == [["tool_calls"]] * 2
+    assert choice_of(PARSING).feed(choice_object({"role": "assistant", "content": "<"})) == [lead]
+
+
+def test_text_that_was_held_back_leaves_before_a_native_call() -> None:
+    choice = choice_of(PARSING)
+    choice.feed(choice_object({"content": "<"}))
+    assert choice.feed(choice_object({"role": "assistant", "tool_calls": [GOOD]})) == [
+        choice_object({"role": "assistant", "content": "<"}),
+        choice_object({"tool_calls": [GOOD]}),
+    ]
+    choice = choice_of(PARSING)
+    choice.feed(choice_object({"content": "<"}))
+    nameless = {"index": 0, "function": {"arguments": "{"}}
+    assert choice.feed(choice_object({"tool_calls": [nameless]})) == [choice_object({"content": "<"})]
+
+
+@pytest.mark.parametrize("delta", [{"tool_calls": [GOOD]}, {"content": "a", "tool_calls": [GOOD]}])
+def test_a_native_call_that_breaks_no_rule_is_the_same_object_beside_a_parser(delta: Row) -> None:
+    each = choice_object(delta)
+    (left,) = choice_of(PARSING).feed(each)
+    assert left is each
+
+
+def test_what_else_is_in_a_delta_with_both_kinds_of_calls_leaves_first() -> None:
+    marked = CALL.format("functions.read:1", "{}")
+    left = choice_of(PARSING).feed(choice_object({"role": "assistant", "tool_calls": [GOOD], "content": marked}))
+    assert left[:2] == [choice_object({"role": "assistant"}), choice_object({"tool_calls": [GOOD]})]

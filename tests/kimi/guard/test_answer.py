@@ -11,6 +11,7 @@ from tests.kimi.guard.guarding import DAMAGED, MENDABLE, READ, REQUEST, calls_an
 
 from moongate.chat.items import Chunk, Done
 from moongate.chat.verdict import Verdict
+from moongate.kimi.exchange import MAX_CHOICES
 from moongate.kimi.guard.answer import MAX_KEPT, GuardedAnswer, call_entry, with_call
 from moongate.kimi.guard.calls import CallGuard, GuardedCall
 from moongate.kimi.guard.tool_schemas import ToolSchemas
@@ -122,3 +123,12 @@ def test_text_is_kept_within_bounds() -> None:
     assert found.message() == {"content": 'aé\n"', "reasoning": "r", "tool_calls": []}
     found.keep("content", "x" * MAX_KEPT)
     assert found.message() == {"content": None, "tool_calls": []}
+
+
+def test_choices_beyond_a_limit_are_not_guarded() -> None:
+    found = guarded()
+    for index in range(MAX_CHOICES):
+        assert found.guards(index)
+        found.choice(index)
+    assert found.guards(MAX_CHOICES - 1)
+    assert not found.guards(MAX_CHOICES)

@@ -68,6 +68,18 @@ def test_arguments_that_do_not_fit() -> None:
     assert [note.where for note in mended.notes] == [".function.arguments"]
 
 
+def test_mending_changes_nothing_else() -> None:
+    """Integers keep all their digits; what cannot be written as it is read is not mended."""
+    call = guard().check("read_file", '{"limit":"5","id":123456789012345678901234567890}')
+    assert call.arguments == '{"limit":5,"id":123456789012345678901234567890}'
+    deep = "[" * 1010 + "]" * 1010  # only one of the JSON libraries reads it
+    for inner in ("1e400", "9" * 5000, deep):
+        text = f'{{"limit":"5","x":{inner}}}'
+        call = guard().check("read_file", text)
+        assert call.arguments == text
+        assert call.error
+
+
 @pytest.mark.parametrize("text", ["*** Begin Patch", "{"])
 def test_the_text_of_a_custom_tool_is_free(text: str) -> None:
     call = guard().check("patch", text, custom=True)

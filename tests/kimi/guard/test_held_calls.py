@@ -9,7 +9,7 @@ import pytest
 from moongate.chat.contracts import Note
 from moongate.chat.items import Chunk
 from moongate.kimi.guard.calls import GuardedCall
-from moongate.kimi.guard.held_calls import MAX_HELD_CHARS, HeldCalls, renamed_id
+from moongate.kimi.guard.held_calls import CHUNK_CHARS, MAX_HELD_CHARS, HeldCalls, renamed_id
 
 Row = dict[str, Any]
 
@@ -87,7 +87,7 @@ def test_deltas_of_a_call_that_has_left_follow_it() -> None:
 
 def test_too_many_arguments_flow() -> None:
     found = calls()
-    assert held(found, entry(0, "x" * MAX_HELD_CHARS, "a", "f")) == []
+    assert held(found, entry(0, "x" * (MAX_HELD_CHARS - CHUNK_CHARS), "a", "f")) == []
     assert len(held(found, entry(0, "x"))) == 2
     assert found.flowing
     assert len(held(found, entry(0, "x"))) == 1
@@ -115,3 +115,10 @@ def test_a_check_is_made_once_until_more_comes() -> None:
 )
 def test_ids_follow_a_mended_name(id_: str, name: str, new: str, wanted: str) -> None:
     assert renamed_id(id_, name, new) == wanted
+
+
+def test_very_many_small_chunks_are_too_much_to_hold() -> None:
+    found = calls()
+    chunks = [held(found, entry(0, "x")) for _ in range(MAX_HELD_CHARS // CHUNK_CHARS)]
+    assert found.flowing
+    assert sum(map(len, chunks)) == len(chunks)

@@ -112,5 +112,14 @@ def test_what_would_take_too_long_is_not_mended() -> None:
     assert mend(SchemaCheck(schema), 1) is None
 
 
+@pytest.mark.parametrize("value", ["a", 1, {"a": 1}, [1], [[["x"]]]])
+def test_a_list_of_itself_ends(value: Any) -> None:
+    """Each value could be put into a list once more, and would never fit."""
+    lists = {"type": "array", "items": {"$ref": "#/$defs/lists"}}
+    schema = {"$defs": {"lists": lists}, **closed(l={"$ref": "#/$defs/lists"})}
+    assert ToolSchema(schema).mended({"l": value}) is None
+    assert ToolSchema({"allOf": [{"$ref": "#"}], "type": "array"}).mended(value) is None
+
+
 def test_the_table_of_ways() -> None:
     assert len(module.WAYS) == 3

@@ -10,6 +10,7 @@ from tests.kimi.answering import chunk
 from tests.kimi.guard.guarding import DAMAGED, MENDABLE, REQUEST, VALID, read_call, shown, streamed
 
 from moongate.chat.items import Chunk, Item
+from moongate.kimi.exchange import MAX_CHOICES
 from moongate.kimi.guard.answer import GuardedAnswer
 from moongate.kimi.guard.calls import CallGuard
 from moongate.kimi.guard.held_calls import MAX_HELD_CHARS
@@ -154,3 +155,15 @@ def test_the_first_text_of_all_tries_needs_no_blank_line() -> None:
     found.begin_try(guarded())
     (left,) = found.feed(chunk({"content": "a"}))
     assert left.payload["choices"][0]["delta"] == {"content": "a"}
+
+
+def test_choices_beyond_a_limit_pass_as_they_came() -> None:
+    found, answer = stream(holds_finish=True)
+    texts = [choice({"content": "a"}, at) for at in range(MAX_CHOICES + 2)]
+    chunk_of_all = several(*texts)
+    assert found.feed(chunk_of_all) == [chunk_of_all]
+    ended = several(choice({}, MAX_CHOICES, "stop"))
+    assert found.feed(ended) == [ended]
+    assert len(answer.choices) == MAX_CHOICES
+    whole = [{"index": at, "message": {"tool_calls": [{"function": {"name": "x"}}]}} for at in range(MAX_CHOICES + 1)]
+    assert guarded().read_whole({"choices": whole})["choices"][-1] is whole[-1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from moongate.kimi.markers.call_headers import Header, HeaderCache, read_header
-from moongate.kimi.offer import Offer, ToolKeys
+from moongate.kimi.tool_set import ToolKeys, ToolSet
 
 NAMES = (
     "bash",
@@ -19,7 +19,7 @@ NAMES = (
     "查询",
     "call_taxi",
 )
-OFFER = Offer(dict.fromkeys(NAMES, ToolKeys()))
+TOOL_SET = ToolSet(dict.fromkeys(NAMES, ToolKeys()))
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ OFFER = Offer(dict.fromkeys(NAMES, ToolKeys()))
     ],
 )
 def test_a_header_that_names_a_tool(text: str, name: str) -> None:
-    assert read_header(text, OFFER) == Header(text.strip(), name)
+    assert read_header(text, TOOL_SET) == Header(text.strip(), name)
 
 
 @pytest.mark.parametrize(
@@ -62,12 +62,12 @@ def test_a_header_that_names_a_tool(text: str, name: str) -> None:
     ],
 )
 def test_a_header_without_a_tool(text: str) -> None:
-    assert read_header(text, OFFER) == Header(text.strip())
+    assert read_header(text, TOOL_SET) == Header(text.strip())
 
 
 @pytest.mark.parametrize("text", ["0", " 17 ", "call_8c1d", "call_", "functions.3"])
 def test_a_header_whose_tool_is_found_by_argument_keys(text: str) -> None:
-    assert read_header(text, OFFER) == Header(text.strip(), by_keys=True)
+    assert read_header(text, TOOL_SET) == Header(text.strip(), by_keys=True)
 
 
 @pytest.mark.parametrize(
@@ -81,15 +81,15 @@ def test_a_header_whose_tool_is_found_by_argument_keys(text: str) -> None:
     ],
 )
 def test_the_shortcut_for_standard_headers_gives_the_same_result(text: str, name: str) -> None:
-    offer = Offer({"bash": ToolKeys()})
-    assert read_header(text, offer) == Header(text.strip(), name)
+    tool_set = ToolSet({"bash": ToolKeys()})
+    assert read_header(text, tool_set) == Header(text.strip(), name)
 
 
 @pytest.mark.parametrize(
     "head", ["functions.bash", "bash", " bash", "functions_bash_1", "warp", "", "functions.db:query", "call_7", "x:1"]
 )
 def test_the_cache_gives_the_same_result(head: str) -> None:
-    headers = HeaderCache(OFFER)
+    headers = HeaderCache(TOOL_SET)
     for tail in (":0", ":7", "", ":7 ", ":٣", ":x", ":", ":8", ""):
         text = head + tail
-        assert headers.read(text) == read_header(text, OFFER)
+        assert headers.read(text) == read_header(text, TOOL_SET)

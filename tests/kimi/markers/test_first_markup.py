@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.kimi.k2_markup import ARGS, BEGIN, CALL, DONE, LS, OFFER
+from tests.kimi.k2_markup import ARGS, BEGIN, CALL, DONE, LS, TOOL_SET
 from tests.kimi.k3_markup import argument, call, opened, tools
 from tests.kimi.marker_reading import ParsedCall, ParsedChoice, read, ways
 
@@ -17,14 +17,14 @@ K3_CALL = ParsedCall("", "bash", '{"command": "ls"}', truncated=False)
 
 
 def parser() -> FirstMarkupParser:
-    return FirstMarkupParser(K2_TOKENS, OFFER, repair_arguments=False)
+    return FirstMarkupParser(K2_TOKENS, TOOL_SET, repair_arguments=False)
 
 
 def parse(*deltas: tuple[Channel, str]) -> ParsedChoice:
     """What the parser makes of these; the same at every cut, with shortcuts and without."""
     assert FIRST_MARKUP.plain_parser is not None
     results = [read(parser(), way) for way in ways(list(deltas))]
-    results.append(read(FIRST_MARKUP.plain_parser(K2_TOKENS, OFFER, False), deltas))
+    results.append(read(FIRST_MARKUP.plain_parser(K2_TOKENS, TOOL_SET, False), deltas))
     assert all(one == results[0] for one in results)
     return results[0]
 

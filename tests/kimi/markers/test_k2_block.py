@@ -8,40 +8,40 @@ from moongate.kimi.markers.call_headers import read_header
 from moongate.kimi.markers.k2_block import BlockContext, CallBlock, Outcome, read_bare_call
 from moongate.kimi.markers.piece_builder import FORBIDDEN, PieceBuilder
 from moongate.kimi.markers.pieces import CallArguments, CallClosed, CallOpened, Dropped, Text, WholeCalls
-from moongate.kimi.offer import Offer, ToolKeys
+from moongate.kimi.tool_set import ToolKeys, ToolSet
 from moongate.kimi.tool_tokens import K2_TOKENS
 
-OFFER = Offer(
+TOOL_SET = ToolSet(
     {
         "bash": ToolKeys(frozenset({"command"}), frozenset({"command"})),
         "time": ToolKeys(frozenset({"zone"})),
     }
 )
-NO_CALLS = Offer(OFFER.tools, calls_allowed=False)
+NO_CALLS = ToolSet(TOOL_SET.tools, calls_allowed=False)
 ARGS, END = K2_TOKENS.arg_begin, K2_TOKENS.call_end
 
 
-def context(offer: Offer = OFFER, repair: bool = False) -> BlockContext:
-    return BlockContext(offer, PieceBuilder("content"), repair)
+def context(tool_set: ToolSet = TOOL_SET, repair: bool = False) -> BlockContext:
+    return BlockContext(tool_set, PieceBuilder("content"), repair)
 
 
 def block(header: str, at: BlockContext) -> CallBlock:
-    return CallBlock(f"({header}:", read_header(header, at.offer), at)
+    return CallBlock(f"({header}:", read_header(header, at.tool_set), at)
 
 
 @pytest.mark.parametrize(
-    ("header", "offer", "outcome"),
+    ("header", "tool_set", "outcome"),
     [
-        ("bash:0", OFFER, Outcome.CALL),
-        ("warp:0", OFFER, Outcome.CALL),
-        ("7", OFFER, Outcome.BY_KEYS),
-        ("warp", OFFER, Outcome.TEXT),
+        ("bash:0", TOOL_SET, Outcome.CALL),
+        ("warp:0", TOOL_SET, Outcome.CALL),
+        ("7", TOOL_SET, Outcome.BY_KEYS),
+        ("warp", TOOL_SET, Outcome.TEXT),
         ("bash:0", NO_CALLS, Outcome.DROPPED),
         ("warp", NO_CALLS, Outcome.DROPPED),
     ],
 )
-def test_outcome(header: str, offer: Offer, outcome: Outcome) -> None:
-    assert block(header, context(offer)).outcome is outcome
+def test_outcome(header: str, tool_set: ToolSet, outcome: Outcome) -> None:
+    assert block(header, context(tool_set)).outcome is outcome
 
 
 def test_a_call_comes_out_as_it_streams() -> None:
@@ -150,23 +150,23 @@ def test_at_the_end_of_the_text_a_block_that_is_text_is_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("header", "offer", "made"),
+    ("header", "tool_set", "made"),
     [
-        ("time", OFFER, True),
-        (" functions.time:3 ", OFFER, True),
-        ("warp:0", OFFER, False),
-        ("7", OFFER, False),
-        ("", OFFER, False),
+        ("time", TOOL_SET, True),
+        (" functions.time:3 ", TOOL_SET, True),
+        ("warp:0", TOOL_SET, False),
+        ("7", TOOL_SET, False),
+        ("", TOOL_SET, False),
         ("time", NO_CALLS, True),
         ("warp:0", NO_CALLS, True),
         ("and so on", NO_CALLS, False),
     ],
 )
-def test_a_header_without_arguments(header: str, offer: Offer, made: bool) -> None:
-    at = context(offer)
+def test_a_header_without_arguments(header: str, tool_set: ToolSet, made: bool) -> None:
+    at = context(tool_set)
     assert read_bare_call(header, at) is made
     expected: list[object] = []
     if made:
         expected = [WholeCalls([(header.strip(), "time", "{}")])]
-        expected = expected if offer is OFFER else [Dropped(header, FORBIDDEN)]
+        expected = expected if tool_set is TOOL_SET else [Dropped(header, FORBIDDEN)]
     assert at.builder.take() == expected

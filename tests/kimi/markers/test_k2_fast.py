@@ -9,10 +9,10 @@ from moongate.kimi.markers.k2_fast import Run, read_run
 from moongate.kimi.markers.k2_markers import K2Markers
 from moongate.kimi.markers.piece_builder import PieceBuilder
 from moongate.kimi.markers.pieces import Piece, Text, WholeCall, WholeCalls
-from moongate.kimi.offer import Offer, ToolKeys
+from moongate.kimi.tool_set import ToolKeys, ToolSet
 from moongate.kimi.tool_tokens import K2_TOKENS, ToolTokens
 
-OFFER = Offer(
+TOOL_SET = ToolSet(
     {
         "bash": ToolKeys(frozenset({"command"}), frozenset({"command"})),
         "time": ToolKeys(frozenset({"zone"})),
@@ -27,9 +27,9 @@ def block(header: str, arguments: str, end: str = END) -> str:
 
 
 def read(
-    text: str, *, offer: Offer = OFFER, repair: bool = False, tokens: ToolTokens = K2_TOKENS
+    text: str, *, tool_set: ToolSet = TOOL_SET, repair: bool = False, tokens: ToolTokens = K2_TOKENS
 ) -> tuple[Run | None, list[Piece]]:
-    context = BlockContext(offer, PieceBuilder("content"), repair)
+    context = BlockContext(tool_set, PieceBuilder("content"), repair)
     run = read_run(text, 0, K2Markers.of(tokens), context)
     return run, context.builder.take()
 
@@ -154,5 +154,5 @@ def test_an_incomplete_block_is_left_to_the_table(text: str) -> None:
 
 
 def test_all_blocks_are_left_to_the_table_where_no_call_is_allowed_and_with_other_markers() -> None:
-    assert read(block("bash:0", "{}"), offer=Offer(OFFER.tools, calls_allowed=False)) == (None, [])
+    assert read(block("bash:0", "{}"), tool_set=ToolSet(TOOL_SET.tools, calls_allowed=False)) == (None, [])
     assert read("[C]bash:0[A]{}[/C]", tokens=ToolTokens("[T]", "[/T]", "[C]", "[/C]", "[A]")) == (None, [])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.kimi.k2_markup import ARGS, BEGIN, CALL, DONE, END, LS, NO_CALLS, OFFER, called, parse, reader
+from tests.kimi.k2_markup import ARGS, BEGIN, CALL, DONE, END, LS, NO_CALLS, TOOL_SET, called, parse, reader
 from tests.kimi.marker_reading import ParsedCall, ParsedChoice, read, ways
 
 from moongate.kimi.markers.call_headers import MAX_HEADER_CHARS
@@ -13,6 +13,20 @@ from moongate.kimi.markers.k2_markers import K2Markers
 from moongate.kimi.markers.k2_reader import K2Reader
 from moongate.kimi.markers.pieces import CallArguments, Channel, Dropped, Text
 from moongate.kimi.tool_tokens import K2_TOKENS, ToolTokens
+
+
+def test_markers_over_several_fields_are_read_alike_at_every_cut() -> None:
+    deltas: list[tuple[Channel, str]] = [
+        ("reasoning", "<|tool_c"),
+        ("content", "all_begi"),
+        ("reasoning", 'n|><|tool_call_begin|>{"command": "ls"}<|tool_call_end|><|tool_call_'),
+        ("content", "end|><think>s<think><<</think></think"),
+        ("reasoning", ">"),
+    ]
+    shown = '<|tool_cn|><|tool_call_begin|>{"command": "ls"}<|tool_call_end|><|tool_call_'
+    for way in ways(deltas):
+        parsed = read(reader(), way)
+        assert (parsed.content, parsed.reasoning, parsed.calls) == ("all_begiend|>s<<", shown, [])
 
 
 def test_plain_text() -> None:
@@ -117,9 +131,9 @@ def test_tags_in_headers_and_arguments_are_text() -> None:
 
 
 def test_where_no_call_is_allowed_markup_is_removed() -> None:
-    parsed = parse(f"Done. {BEGIN}{LS}{CALL}2{ARGS}{{}}{DONE}{CALL}time:0{DONE}{END} Bye.", offer=NO_CALLS)
+    parsed = parse(f"Done. {BEGIN}{LS}{CALL}2{ARGS}{{}}{DONE}{CALL}time:0{DONE}{END} Bye.", tool_set=NO_CALLS)
     assert (parsed.content, parsed.calls) == ("Done.  Bye.", [])
-    assert parse(f"r{LS}", "reasoning", offer=NO_CALLS).reasoning == "r"
+    assert parse(f"r{LS}", "reasoning", tool_set=NO_CALLS).reasoning == "r"
 
 
 SQUARE = ToolTokens("[[T]]", "[[/T]]", "[[C]]", "[[/C]]", "[[A]]")
@@ -200,7 +214,7 @@ def test_empty_text_changes_nothing() -> None:
 
 
 def test_without_the_shortcut_whole_blocks_give_the_same_pieces() -> None:
-    plain = K2Reader(K2Markers.of(K2_TOKENS), OFFER, False, fast=False)
+    plain = K2Reader(K2Markers.of(K2_TOKENS), TOOL_SET, False, fast=False)
     assert plain.feed("content", f"a{LS}{LS}b") == reader().feed("content", f"a{LS}{LS}b")
 
 
@@ -229,6 +243,7 @@ TEXT_BLOCKS = [
     f"{CALL}{CALL}what is",
     f'{CALL}7{ARGS}["{DONE}"',
     f"{CALL}7{ARGS}[1]<|tool_call",
+    f"a{DONE}{DONE} {END}b",
 ]
 
 

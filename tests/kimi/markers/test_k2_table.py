@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 from moongate.kimi.markers.k2_markers import Marker
-from moongate.kimi.markers.k2_table import ROWS, TRANSITIONS, Act, K2State, diagram
+from moongate.kimi.markers.k2_table import ROWS, TRANSITIONS, K2State, MarkerAction, diagram
 
 OUTSIDE = (K2State.START, K2State.BEFORE, K2State.THINK, K2State.AFTER)
 ENDS = (Marker.CALL_END, Marker.SECTION_END, Marker.CALL_BEGIN, Marker.SECTION_BEGIN)
@@ -18,9 +18,9 @@ def test_outside_every_marker_but_arg_begin_has_a_transition() -> None:
 
 def test_whatever_ends_arguments_ends_a_header_too() -> None:
     for marker in ENDS:
-        assert TRANSITIONS[K2State.HEADER, marker] == (Act.BARE, K2State.AFTER)
-        assert TRANSITIONS[K2State.ARGUMENTS, marker] == (Act.END, K2State.AFTER)
-        assert TRANSITIONS[K2State.AMBIGUOUS, marker] == (Act.END, K2State.AFTER)
+        assert TRANSITIONS[K2State.HEADER, marker] == (MarkerAction.BARE, K2State.AFTER)
+        assert TRANSITIONS[K2State.ARGUMENTS, marker] == (MarkerAction.END, K2State.AFTER)
+        assert TRANSITIONS[K2State.AMBIGUOUS, marker] == (MarkerAction.END, K2State.AFTER)
 
 
 def test_the_rows_are_the_table() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.kimi.k3_markup import NO_CALLS, OFFER, argument, call, called, opened, parse, tools
+from tests.kimi.k3_markup import NO_CALLS, TOOL_SET, argument, call, called, opened, parse, tools
 
 from moongate.kimi.markers.k3_reader import K3Reader
 from moongate.kimi.markers.pieces import CallOpened, Channel, Dropped
@@ -133,12 +133,12 @@ def test_a_call_without_a_tool_name_is_dropped_and_reported() -> None:
 
 
 def test_where_no_call_is_allowed() -> None:
-    parsed = parse(f"A{tools(call(argument('1')))} B", offer=NO_CALLS)
+    parsed = parse(f"A{tools(call(argument('1')))} B", tool_set=NO_CALLS)
     assert (parsed.content, parsed.calls) == ("A B", [])
 
 
 def test_stray_tags_are_reported_once() -> None:
-    parser = K3Reader(OFFER, False)
+    parser = K3Reader(TOOL_SET, False)
     assert parser.feed("content", "<|end_of_msg|>") == [Dropped("<|end_of_msg|>", "a marker outside a call")]
     assert parser.feed("content", "<|end_of_msg|>") == []
     assert parser.feed("content", '<|open|>call tool="a"<|sep|>')[-1] == CallOpened("", "a")

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import pytest
-from tests.kimi.k3_markup import NO_CALLS, OFFER, argument, call, called, opened, parse, tools
+from tests.kimi.k3_markup import NO_CALLS, TOOL_SET, argument, call, called, opened, parse, tools
 from tests.kimi.marker_reading import ParsedChoice, read, ways
 
 from moongate.kimi.markers.k3_reader import K3Reader
 from moongate.kimi.markers.k3_tags import MAX_TAG_CHARS
 from moongate.kimi.markers.pieces import CallArguments, Channel, Text
+
+
+@pytest.mark.parametrize("at", range(1, len("<|close|>")))
+@pytest.mark.parametrize("name", ["think", "response"])
+def test_a_closing_tag_behind_a_token_across_the_seam_is_one_of_its_own_field(at: int, name: str) -> None:
+    text = f"<|close|><|close|>{name}<|sep|>h"
+    deltas: list[tuple[Channel, str]] = [("content", text[:at]), ("reasoning", text[at:])]
+    for way in ways(deltas):
+        assert read(K3Reader(TOOL_SET, False), way).content == "h"
+    deltas = [("reasoning", text[:at]), ("content", text[at:])]
+    for way in ways([*deltas, ("reasoning", "p")]):
+        parsed = read(K3Reader(TOOL_SET, False), way)
+        assert (parsed.content, parsed.reasoning) == ("h", "p")
 
 
 def test_plain_text_stays() -> None:
@@ -46,6 +59,34 @@ def test_whitespace_inside_tags() -> None:
     ]
 
 
+@pytest.mark.parametrize("channel", ["content", "reasoning"])
+def test_a_piece_of_a_closing_tag_before_a_piece_of_a_token_is_text(channel: Channel) -> None:
+    """A second pass must find at the end what the first one left there, when it removed the last tag."""
+    for text in ("a<|close|>thi<|clo", "<|close|><|o", "<|close|> <|en"):
+        once, twice = parse(f"{text}<|close|>", channel), parse(text, channel)
+        assert once.content + once.reasoning == twice.content + twice.reasoning == text
+    assert parse("a<|close|>think<|op", channel).content.endswith("<|op")  # the next tag was cut
+    cut = parse("a<|close|>thi<|s", channel)
+    assert cut.content + cut.reasoning == "a"  # its own end was cut
+
+
+@pytest.mark.parametrize("channel", ["content", "reasoning"])
+@pytest.mark.parametrize("name", ["tools", "response", "think", "message", "call"])
+def test_the_end_of_a_message_inside_an_opening_tag_is_removed_first(name: str, channel: Channel) -> None:
+    """A second pass must not find a tag that arose from the removal."""
+    for at in range(len(name) + 1):
+        parsed = parse(f"a<|open|>{name[:at]}<|end_of_msg|>{name[at:]}<|sep|>", channel)
+        assert (parsed.content + parsed.reasoning, parsed.calls) == ("a", [])
+    for text in (f"a<|open|>{name}", f"a<|open|>x{name}<|sep|>", "a<|open|>" + " " * 600 + f"{name}<|sep|>"):
+        parsed = parse(text.replace("<|open|>", "<|open|><|end_of_msg|>"), channel)
+        assert parsed.content + parsed.reasoning == text
+
+
+def test_inside_a_call_the_end_of_the_message_ends_it() -> None:
+    parsed = parse('<|open|>tools<|sep|><|open|>call tool="bash"<|sep|><|open|>argument key="t"<|end_of_msg|><|sep|>b')
+    assert [call.truncated for call in parsed.calls] == [False]
+
+
 def test_a_body_ends_at_its_own_tag_only() -> None:
     body = "a<|close|>b<|close|>call<|sep|><|open|>tools<|sep|><|end_of_msg|><|sep|><|close|> c"
     assert parse(tools(call(argument(body, "t", "string")))).calls == [called(f'{{"t": "{body}"}}')]
@@ -72,7 +113,7 @@ def test_a_closing_tag_that_is_cut_before_another_token_closes() -> None:
 
 
 def test_arguments_stream() -> None:
-    parser = K3Reader(OFFER, False)
+    parser = K3Reader(TOOL_SET, False)
     parser.feed("content", '<|open|>call tool="calc"<|sep|>')
     assert parser.in_call
     assert parser.feed("content", '<|open|>argument key="t" type="string"<|sep|>a') == [CallArguments('{"t": "a')]
@@ -82,7 +123,7 @@ def test_arguments_stream() -> None:
 
 
 def test_idle_means_that_text_without_markers_need_not_be_fed() -> None:
-    parser = K3Reader(OFFER, False)
+    parser = K3Reader(TOOL_SET, False)
     assert parser.idle_for("content")
     parser.feed("content", "<")
     assert not parser.idle_for("content")
@@ -106,12 +147,12 @@ def test_the_end_of_the_message_ends_a_call() -> None:
 
 
 def test_complete_calls_are_not_read_in_one_step_where_no_call_is_allowed() -> None:
-    assert parse(tools(call(), call()), offer=NO_CALLS).calls == []
+    assert parse(tools(call(), call()), tool_set=NO_CALLS).calls == []
 
 
 def read_deltas(*deltas: tuple[Channel, str]) -> ParsedChoice:
     """What the parser makes of these; the same at every cut."""
-    results = [read(K3Reader(OFFER, False), way) for way in ways(list(deltas))]
+    results = [read(K3Reader(TOOL_SET, False), way) for way in ways(list(deltas))]
     assert all(one == results[0] for one in results)
     return results[0]
 
@@ -152,7 +193,7 @@ def test_an_argument_may_end_with_its_field() -> None:
 
 
 def test_before_a_native_call_no_tag_is_held_back() -> None:
-    parser = K3Reader(OFFER, False)
+    parser = K3Reader(TOOL_SET, False)
     assert parser.feed("content", "see <|op") == [Text("content", "see ")]
     assert parser.release() == [Text("content", "<|op")]
     assert parser.feed("content", "en|>tools<|sep|>") == [Text("content", "en|>tools<|sep|>")]
@@ -162,7 +203,7 @@ def test_before_a_native_call_no_tag_is_held_back() -> None:
 
 
 def test_text_that_passed_unread_counts_for_the_gap() -> None:
-    parser = K3Reader(OFFER, False)
+    parser = K3Reader(TOOL_SET, False)
     assert parser.feed("content", "") == []
     parser.passed("content", "b")
     assert parser.feed("content", "<|close|>think<|sep|>c")[-1] == Text("content", "\n\nc")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from moongate.kimi.ids import Ledger
+from moongate.kimi.ids import CallIds
 from moongate.kimi.markers.k2 import K2
 from moongate.kimi.options import KimiOptions
 from moongate.kimi.request.history import History, read_history
@@ -23,7 +23,7 @@ def turn(*calls: tuple[str, str]) -> JsonObject:
 
 def claimed(*messages: JsonObject, tools: tuple[str, ...] = (), **options: Any) -> History:
     history = read_history(list(messages), True)
-    claim_ids(history, Ledger(KimiOptions(**options), K2.id_rule), [tool(name) for name in tools], list(messages))
+    claim_ids(history, CallIds(KimiOptions(**options), K2.id_rule), [tool(name) for name in tools], list(messages))
     return history
 
 

@@ -8,11 +8,11 @@ from moongate.chat.contracts import Note
 from moongate.errors import BadRequest
 from moongate.kimi.generations import recognise_model
 from moongate.kimi.hosts import recognise_host
-from moongate.kimi.ids import Ledger
-from moongate.kimi.offer import ToolKeys
+from moongate.kimi.ids import CallIds
 from moongate.kimi.options import KimiOptions
 from moongate.kimi.request.prepare import Prepared, prepare
 from moongate.kimi.request.schema_cache import SchemaCache
+from moongate.kimi.tool_set import ToolKeys
 from moongate.payload import JsonObject
 
 MOONSHOT = "https://api.moonshot.ai/v1"
@@ -30,7 +30,7 @@ def prepared(request: Any, *, model: str = "kimi-k2", base_url: str = ELSEWHERE,
         facts,
         recognise_host(base_url, chosen.host),
         SchemaCache(),
-        Ledger(chosen, facts.family.id_rule),
+        CallIds(chosen, facts.family.id_rule),
     )
 
 
@@ -56,7 +56,7 @@ def test_a_plain_request_is_the_same_object() -> None:
     result = prepared(request)
     assert result.request is request
     assert result.notes == []
-    assert not result.offer.calls_allowed
+    assert not result.tool_set.calls_allowed
 
 
 @pytest.mark.parametrize("request_", [None, [], "go", 5])
@@ -66,16 +66,16 @@ def test_a_request_is_an_object(request_: Any) -> None:
     assert refusal.value.status == 400
 
 
-def test_the_offer_contains_every_tool() -> None:
+def test_the_tool_set_contains_every_tool() -> None:
     search = {"type": "builtin_function", "function": {"name": "$web_search"}}
     messages = [{"role": "system", "content": "", "tools": [tool("late", "b")]}, USER]
-    offer = prepared({"messages": messages, "tools": [tool("early", "a"), search]}).offer
-    assert dict(offer.tools) == {
+    tool_set = prepared({"messages": messages, "tools": [tool("early", "a"), search]}).tool_set
+    assert dict(tool_set.tools) == {
         "early": ToolKeys(frozenset("a")),
         "$web_search": ToolKeys(),
         "late": ToolKeys(frozenset("b")),
     }
-    assert offer.calls_allowed
+    assert tool_set.calls_allowed
 
 
 @pytest.mark.parametrize(
@@ -93,13 +93,13 @@ def test_the_offer_contains_every_tool() -> None:
     ],
 )
 def test_calls_are_allowed_if_there_is_something_to_call(request_: JsonObject, allowed: bool) -> None:
-    assert prepared(request_).offer.calls_allowed is allowed
+    assert prepared(request_).tool_set.calls_allowed is allowed
 
 
 def test_the_default_choice_can_forbid_calls() -> None:
     result = prepared({"messages": [USER], "tools": [tool("a")]}, toolChoiceDefault="none")
     assert result.request["tool_choice"] == "none"
-    assert not result.offer.calls_allowed
+    assert not result.tool_set.calls_allowed
 
 
 def test_the_default_choice_is_adapted_to_the_host() -> None:
@@ -115,9 +115,9 @@ def test_sanitised_ids_that_clients_send_back_are_repaired(safe: str) -> None:
     assert result.notes == [Note("history_id", "messages[1].tool_calls[0].id", safe, "functions.bash:0")]
 
 
-def test_the_ledger_continues_from_the_history() -> None:
+def test_the_call_ids_continue_from_the_history() -> None:
     result = prepared({"messages": [assistant(call("x"), call("functions.bash:4")), tool_message("x")]})
-    assert result.ledger.fork().claim("functions.bash:4", "bash") == "functions.bash:5"
+    assert result.call_ids.fork().claim("functions.bash:4", "bash") == "functions.bash:5"
 
 
 def test_ids_in_place_of_names_become_names() -> None:
@@ -177,8 +177,8 @@ def test_refused_names_keep_their_index_in_ids() -> None:
         assistant(call(f"functions.{sent}:7", sent)),
         tool_message(f"functions.{sent}:7"),
     ]
-    assert result.offer.has("21st.magic")
-    assert result.ledger.fork().claim("functions.21st.magic:7", "21st.magic") == "functions.21st.magic:8"
+    assert result.tool_set.has("21st.magic")
+    assert result.call_ids.fork().claim("functions.21st.magic:7", "21st.magic") == "functions.21st.magic:8"
 
 
 def test_names_only_in_the_history_or_the_choice_are_renamed_too() -> None:
@@ -252,8 +252,8 @@ def test_tools_inside_messages_are_adapted_for_k3_at_moonshot(model: str) -> Non
     assert result.request["messages"][2]["tool_calls"][0]["function"]["name"] == sent
     assert "tools" not in result.request
     assert "tool_choice" not in result.request
-    assert result.offer.has("a.b")
-    assert result.offer.calls_allowed
+    assert result.tool_set.has("a.b")
+    assert result.tool_set.calls_allowed
 
 
 @pytest.mark.parametrize("model", ["kimi-k2.6", "kimi-latest", "kimi-for-coding"])
@@ -263,7 +263,12 @@ def test_tools_inside_messages_move_to_the_top_for_k2_at_moonshot(model: str, to
     result = prepared({"messages": messages, **tools}, model=model, base_url=MOONSHOT)
     assert result.request == {"messages": [USER], "tools": [tool("bash", "x")], "tool_choice": "auto"}
     assert [note.kind for note in result.notes] == ["parameter"]
-    assert result.offer.has("bash")
+    assert result.tool_set.has("bash")
+
+
+def test_an_empty_list_inside_a_message_brings_no_top_level_tools() -> None:
+    result = prepared({"messages": [system(content="s"), USER]}, model="kimi-k2.6", base_url=MOONSHOT)
+    assert result.request == {"messages": [{"role": "system", "content": "s"}, USER]}
 
 
 @pytest.mark.parametrize("model", ["kimi-k2.6", "kimi-k3"])
@@ -272,7 +277,7 @@ def test_tools_inside_messages_are_left_alone_elsewhere(model: str, options: Any
     request = {"messages": [system(tool("bash", "x"), content=""), USER]}
     result = prepared(request, model=model, **options)
     assert result.request is request
-    assert result.offer.has("bash")
+    assert result.tool_set.has("bash")
 
 
 def test_odd_top_level_tools_are_left_to_the_provider() -> None:
@@ -309,4 +314,4 @@ def test_names_of_custom_tools_are_left_alone() -> None:
 
 def test_a_history_of_calls_without_names_allows_no_calls() -> None:
     result = prepared({"messages": [assistant(call("x", "")), tool_message("x")]})
-    assert not result.offer.calls_allowed
+    assert not result.tool_set.calls_allowed

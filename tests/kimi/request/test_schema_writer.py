@@ -100,3 +100,10 @@ def test_its_names_and_errors_are_those_of_no_tool() -> None:
         schemas.write_response_format(wanting(REMOTE))
     assert refused.value.message.startswith("the remote reference")
     assert refused.value.path == "response_format.json_schema.schema.properties.a.$ref"
+
+
+def test_writers_that_write_the_same_have_one_identity() -> None:
+    cache = SchemaCache()
+    assert SchemaWriter(cache, Notes(), "ultra").identity == SchemaWriter(cache, Notes(), "ultra").identity
+    assert SchemaWriter(cache, Notes(), "ultra").identity != SchemaWriter(cache, Notes(), "strict").identity
+    assert SchemaWriter(cache, Notes(), "ultra").identity != SchemaWriter(SchemaCache(), Notes(), "ultra").identity

@@ -8,18 +8,19 @@ import pytest
 from moongate.chat.contracts import Note
 from moongate.errors import BadRequest
 from moongate.kimi.notes import Notes
-from moongate.kimi.offer import ToolKeys
 from moongate.kimi.request.schema_cache import SchemaCache
 from moongate.kimi.request.schema_writer import SchemaWriter
 from moongate.kimi.request.tool_names import MOONSHOT_NAME, UNCHANGED, ToolNames
 from moongate.kimi.request.tools import (
     OfferedTools,
     chosen_function,
+    function_names,
     is_function_tool,
     parameters_by_name,
     requires_call,
     write_tools,
 )
+from moongate.kimi.tool_set import ToolKeys
 from moongate.payload import JsonObject
 
 GOOD = {"type": "object", "properties": {"q": {"type": "string"}}}
@@ -159,3 +160,9 @@ def test_the_function_that_a_tool_choice_names(choice: Any, name: str) -> None:
 )
 def test_tool_choices_that_demand_a_call(choice: Any, required: bool) -> None:
     assert requires_call(choice) is required
+
+
+def test_functions_are_told_from_other_tools() -> None:
+    function = {"type": "function", "function": {"name": "read"}}
+    others: list[Any] = [{"type": "builtin_function", "function": {"name": "$web_search"}}, {"type": "function"}, 1]
+    assert function_names([function, *others]) == (["read"], others)

@@ -34,6 +34,14 @@ def is_billing(block: JsonObject) -> bool:
     return isinstance(text, str) and text.startswith(_BILLING)
 
 
+def only_text(blocks: list[JsonObject]) -> str | None:
+    """The text if there is one block, and it is text. So are most messages."""
+    if len(blocks) != 1 or blocks[0].get("type") != "text":
+        return None
+    text = blocks[0].get("text")
+    return text if isinstance(text, str) else None
+
+
 def parts_of(blocks: Iterable[JsonObject]) -> list[JsonObject]:
     """The chat parts for blocks, without empty texts."""
     return [part for block in blocks if (part := part_of(block)).get("text") != ""]
@@ -104,7 +112,10 @@ def _titled(block: JsonObject, source: object, content: object) -> str:
 
 def result_content(block: JsonObject, path: str) -> str | list[JsonObject]:
     """The content of a tool message. Chat has no error flag, so the text begins with "Error"."""
-    parts = parts_of(blocks_of(block.get("content"), f"{path}.content"))
+    content = block.get("content")
+    if isinstance(content, str) and not block.get("is_error"):
+        return content
+    parts = parts_of(blocks_of(content, f"{path}.content"))
     if block.get("is_error"):
         first = parts[0].get("text", "") if parts else ""
         if "error" not in first[:32].lower():

@@ -6,13 +6,15 @@ Consecutive assistant messages are one message for Anthropic, so they become one
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from moongate.dialects.anthropic_messages.content import (
     REDACTED,
     blocks_of,
     is_billing,
     joined,
+    only_text,
     part_of,
     parts_of,
     result_content,
@@ -22,6 +24,8 @@ from moongate.dialects.anthropic_messages.ids import provider_call_id
 from moongate.dialects.anthropic_messages.tools import ADDITION
 from moongate.errors import BadRequest
 from moongate.payload import JsonObject, dumps_text
+
+_NO_TOOLS: Final[Sequence[JsonObject]] = ()
 
 
 def chat_messages(body: JsonObject, loaded: Mapping[int, list[JsonObject]] | None = None) -> list[JsonObject]:
@@ -37,7 +41,7 @@ def chat_messages(body: JsonObject, loaded: Mapping[int, list[JsonObject]] | Non
     for index, message in enumerate(given):
         if not isinstance(message, dict):
             raise BadRequest("must be an object", path=f"messages[{index}]")
-        conversation.read(message, f"messages[{index}]", loaded.get(index, []) if loaded else [])
+        conversation.read(message, f"messages[{index}].content", loaded.get(index, _NO_TOOLS) if loaded else _NO_TOOLS)
     if not (messages := conversation.end()):
         raise BadRequest("must not be empty", path="messages")
     return messages
@@ -51,23 +55,24 @@ class _Conversation:
         self._assistant: _AssistantMessage | None = None
         self._tools: list[JsonObject] = []  # loaded, to be declared when the results are through
 
-    def read(self, message: JsonObject, path: str, loaded: list[JsonObject]) -> None:
+    def read(self, message: JsonObject, path: str, loaded: Sequence[JsonObject]) -> None:
+        """One message, with its content at `path`."""
         role, content = message.get("role"), message.get("content")
         self._tools += loaded
         if role == "assistant":
             self._assistant = self._assistant or _AssistantMessage()
-            self._assistant.read(blocks_of(content, f"{path}.content"), f"{path}.content")
+            self._assistant.read(blocks_of(content, path), path)
             return
         if self._assistant is not None:
             self._messages.append(self._assistant.message())
             self._assistant = None
         if role == "user":
-            self._read_user(content, f"{path}.content")
+            self._read_user(content, path)
         elif role in ("system", "developer"):
             self._declare_tools()
-            self.read_system(content, f"{path}.content")
+            self.read_system(content, path)
         else:
-            raise BadRequest("must be user, assistant or system", path=f"{path}.role")
+            raise BadRequest("must be user, assistant or system", path=path.removesuffix("content") + "role")
 
     def end(self) -> list[JsonObject]:
         """All messages. If the last one is the assistant's, the model continues it."""
@@ -86,17 +91,18 @@ class _Conversation:
             if block.get("type") != "tool_result":
                 others.append(block)
                 continue
-            block_path = f"{path}[{index}]"
             call = block.get("tool_use_id")
             if not call or not isinstance(call, str):
-                raise BadRequest("must be the id of a tool_use block", path=f"{block_path}.tool_use_id")
-            result = result_content(block, block_path)
+                raise BadRequest("must be the id of a tool_use block", path=f"{path}[{index}].tool_use_id")
+            result = result_content(block, f"{path}[{index}]")
             self._messages.append({"role": "tool", "tool_call_id": provider_call_id(call), "content": result})
         self._declare_tools()
         self._add("user", others)
 
     def _add(self, role: str, blocks: list[JsonObject]) -> None:
-        if parts := parts_of(block for block in blocks if block.get("type") != ADDITION):
+        if text := only_text(blocks):
+            self._messages.append({"role": role, "content": text})
+        elif parts := parts_of(block for block in blocks if block.get("type") != ADDITION):
             self._messages.append({"role": role, "content": joined(parts)})
 
     def _declare_tools(self) -> None:
@@ -135,7 +141,9 @@ class _AssistantMessage:
 
     def _add_text(self, block: JsonObject) -> None:
         """Consecutive texts are one text that citations have split; other blocks are separate paragraphs."""
-        text = part_of(block).get("text")
+        text = only_text([block])
+        if text is None:
+            text = part_of(block).get("text")
         if text is None:  # an image, which an assistant message of chat cannot hold
             text = unknown_text(block)
         if self._texts and not (self._last == "text" == block.get("type")):

@@ -6,9 +6,9 @@ from typing import Final
 
 from moongate.chat.contracts import Note
 from moongate.dialects.anthropic_messages.content import blocks_of, is_billing
+from moongate.dialects.anthropic_messages.fast import left_out_once, offered_once
 from moongate.dialects.anthropic_messages.history import chat_messages
-from moongate.dialects.anthropic_messages.offered_tools import offered_tools
-from moongate.dialects.anthropic_messages.tools import choice_fields, left_out_tools
+from moongate.dialects.anthropic_messages.tools import choice_fields
 from moongate.errors import BadRequest
 from moongate.payload import JsonObject
 
@@ -28,7 +28,7 @@ _SAME: Final = (
 def chat_request(body: JsonObject) -> JsonObject:
     """The equivalent chat request. Raises BadRequest with the path of the invalid field."""
     request: JsonObject = {name: value for name in _SAME if (value := body.get(name)) is not None}
-    offered = offered_tools(body)
+    offered = offered_once(body)
     request["messages"] = chat_messages(body, offered.loaded)
     if offered.tools:
         request["tools"] = offered.tools
@@ -46,7 +46,7 @@ def chat_request(body: JsonObject) -> JsonObject:
 
 def left_out(body: JsonObject) -> list[Note]:
     """The parts of a (valid) request that do not reach the model."""
-    notes = left_out_tools(body)
+    notes = left_out_once(body)
     for index, block in enumerate(blocks_of(body.get("system"), "system")):
         if is_billing(block):
             notes.append(Note("parameter", f"system[{index}]", before="x-anthropic-billing-header"))

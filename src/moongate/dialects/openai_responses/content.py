@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from moongate.errors import BadRequest
 from moongate.payload import JsonObject, dumps_text
+
+_TEXTS: Final = ("input_text", "output_text", "text", "summary_text", "reasoning_text")  # types of parts
 
 
 def chat_content(content: object, path: str) -> str | list[JsonObject]:
@@ -16,6 +20,9 @@ def chat_content(content: object, path: str) -> str | list[JsonObject]:
         return dumps_text(content)
     if not isinstance(content, list):
         raise BadRequest("must be a string or a list of parts", path=path)
+    if len(content) == 1 and isinstance(content[0], dict) and content[0].get("type") in _TEXTS:
+        text = content[0].get("text")
+        return text if isinstance(text, str) else ""
     parts = [_part(part) for part in content]
     parts = [part for part in parts if part.get("text") != ""]
     if all(part["type"] == "text" for part in parts):
@@ -27,7 +34,7 @@ def _part(part: object) -> JsonObject:
     if not isinstance(part, dict):
         return {"type": "text", "text": part if isinstance(part, str) else dumps_text(part)}
     kind = part.get("type")
-    if kind in ("input_text", "output_text", "text", "summary_text", "reasoning_text"):
+    if kind in _TEXTS:
         text = part.get("text")
         return {"type": "text", "text": text if isinstance(text, str) else ""}
     if kind == "refusal" and isinstance(part.get("refusal"), str):

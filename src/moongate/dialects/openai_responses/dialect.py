@@ -50,8 +50,8 @@ class ResponsesDialect:
         """A stream for the errors whose status Codex misreads.
 
         It compacts only if a stream fails with the code of a prompt that is too long. It asks five times more after a
-        401, 403 or 404, and hides the message of a 429. Of a stream that failed with `invalid_prompt` it shows the
-        message at once. Only for clients that accept events: SDKs want the status.
+        401, 403 or 404, thirty times after a 502, and hides the message of a 429. Of a stream that failed with
+        `invalid_prompt` it shows the message at once. Only for clients that accept events: SDKs want the status.
         """
         if not client_request.get("stream"):
             return None

@@ -31,7 +31,7 @@ def response(reply: JsonObject, client_request: JsonObject) -> JsonObject:
             output.append(reasoned_item(f"rs_{place}", text, client_request))
         else:
             box = box or toolbox(client_request)
-            called = box.called(block.name)
+            called = box.called(block.name, block.custom)
             item = call_item(called, f"{PREFIX[called.kind]}_{place}", block.id or f"call_{place}", text)
             output.append({**item, "status": item_status(called, how == "incomplete")})
     found["output"] = output

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from moongate.chat.contracts import Note
+from moongate.dialects.openai_responses.fast import left_out_once, toolbox_once
 from moongate.dialects.openai_responses.items import chat_messages, left_out_items
-from moongate.dialects.openai_responses.tools import choice_fields, left_out_tools, toolbox
+from moongate.dialects.openai_responses.tools import choice_fields
 from moongate.errors import BadRequest
 from moongate.payload import JsonObject
 
@@ -29,7 +30,7 @@ def chat_request(body: JsonObject) -> JsonObject:
             if body.get(name):
                 raise BadRequest(reason, path=name, code="unsupported_parameter")
     request: JsonObject = {name: value for name in _SAME if (value := body.get(name)) is not None}
-    box = toolbox(body)
+    box = toolbox_once(body)
     request["messages"] = chat_messages(body, box)
     if body.get("max_output_tokens") is not None:
         request["max_tokens"] = body["max_output_tokens"]
@@ -46,7 +47,7 @@ def chat_request(body: JsonObject) -> JsonObject:
 
 def left_out(body: JsonObject) -> list[Note]:
     """The parts of a (valid) request that do not reach the model."""
-    notes = left_out_tools(body) + left_out_items(body)
+    notes = left_out_once(body) + left_out_items(body)
     included = body.get("include")
     asked = isinstance(included, list) and "message.output_text.logprobs" in included
     if asked or body.get("top_logprobs"):

@@ -84,7 +84,7 @@ class ResponsesEncoder(AnswerEncoder):
             place["summary_index"] = 0
         else:
             self._box = self._box or toolbox(self._client_request)
-            self._called = called = self._box.called(block.name)
+            self._called = called = self._box.called(block.name, block.custom)
             self._item_id = f"{PREFIX[called.kind]}_{self._root}_{index}"
             self._call_id = block.id or f"call_{self._root}_{index}"
             item = {**call_item(called, self._item_id, self._call_id, ""), "status": "in_progress"}

@@ -60,9 +60,9 @@ class Toolbox:
         self.by_name[name], self.names[called] = called, name
         return name
 
-    def called(self, name: str) -> CalledTool:
-        """The client's tool for the name in a call."""
-        return self.by_name.get(name) or CalledTool("function", name)
+    def called(self, name: str, custom: bool = False) -> CalledTool:
+        """The client's tool for the name in a call. One that the request does not know is of the call's own kind."""
+        return self.by_name.get(name) or CalledTool("custom" if custom else "function", name)
 
     def name_of(self, name: str, namespace: object, kind: Kind = "function") -> str:
         """The chat name of a tool of the client, whether it is offered or not."""
@@ -137,7 +137,7 @@ def choice_fields(choice: object, box: Toolbox) -> JsonObject:
     """The chat fields for `tool_choice`, with `tools`. Forcing a tool that was left out becomes `auto`."""
     if not box.tools and not box.loaded:
         return {}
-    fields: JsonObject = {"tools": list(box.tools)} if box.tools else {}  # else all tools are inside messages
+    fields: JsonObject = {"tools": box.tools} if box.tools else {}  # else all tools are inside messages
     if choice is None or isinstance(choice, str):
         if choice not in (None, "auto", "none", "required"):
             raise BadRequest("must be auto, none, required or a tool", path="tool_choice")

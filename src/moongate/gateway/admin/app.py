@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from hmac import compare_digest
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from moongate.errors import BadRequest, GatewayError, TooLarge, Unauthorized
 from moongate.gateway.admin.route import (
@@ -24,6 +24,7 @@ from moongate.gateway.admin.route import (
     AdminRoute,
     Explain,
     RouteTable,
+    ShowNodes,
     WrongMethod,
     read_query,
 )
@@ -41,7 +42,11 @@ from moongate.gateway.record.log_lines import Entry
 from moongate.gateway.record.metrics import Metrics
 from moongate.gateway.server.request_cycle import RequestResponseCycle
 from moongate.gateway.server.request_head import RequestHead
-from moongate.gateway.server.response_writer import HeaderList
+from moongate.gateway.server.response_writer import HeaderList, ResponseWriter
+from moongate.gateway.store.database import Database
+from moongate.gateway.ui.app import UiApp, is_ui_path
+from moongate.gateway.ui.request import UiContext, UiSources
+from moongate.gateway.ui.sessions import Sessions
 from moongate.payload import JsonObject, dumps
 
 MAX_BODY: Final = 64 * 1024
@@ -49,6 +54,10 @@ MAX_DEPTH: Final = 32
 MAX_VALUES: Final = 10_000
 NO_STORE: Final = (b"cache-control", b"no-store")
 NO_SNIFF: Final = (b"x-content-type-options", b"nosniff")
+
+
+Result = TypeVar("Result")
+Stream = Callable[[ResponseWriter], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,20 +82,32 @@ class AdminApp:
         routes: Sequence[AdminRoute] = ADMIN_ROUTES,
         wrong_key_delay: float = DELAY_SECONDS,
         explain: Explain = lambda _: [],
+        ui: UiSources | None = None,
+        nodes: ShowNodes = lambda: {"object": "list", "data": [], "shared": None, "has_more": False},
     ) -> None:
-        """`store_url` None: there is no store."""
+        """`store_url` None: there is no store. `ui` None: there are no pages."""
         self.settings = settings
         self._log = log
         self._store = StoreThread(store_url)
-        self._context = AdminContext(metrics, self._store.database, explain)
+        self._context = AdminContext(metrics, self._store.database, explain, nodes)
         self._routes = RouteTable(routes)
         self._wrong_keys = WrongKeys(wrong_key_delay)
         self._count = 0
+        self._ui = None if ui is None else self._pages(ui)
 
     def handle(
         self, head: RequestHead, body: bytes | None, length: int | None, writer: RequestResponseCycle
     ) -> Coroutine[Any, Any, None]:
         return self._run(head, body, length, writer)
+
+    def _pages(self, sources: UiSources) -> UiApp:
+        store = self._store
+
+        async def in_store(work: Callable[[Database], Result]) -> Result:
+            return await store.run(lambda: work(store.database()))
+
+        path = None if sources.folder is None else sources.folder / "ui-sessions"
+        return UiApp(UiContext(sources, in_store), Sessions(path, sources.link), self._wrong_keys)
 
     def close(self) -> None:
         self._store.close()
@@ -98,8 +119,12 @@ class AdminApp:
         self._count += 1
         request_id = b"admin_%08x" % self._count
         error_text = ""
+        stream: Stream | None = None
         try:
-            status, headers, data = await self._answer(head, body, length, writer)
+            if self._ui is not None and is_ui_path(head.path):
+                status, headers, data, stream = await self._page(self._ui, head, body, length, writer)
+            else:
+                status, headers, data = await self._answer(head, body, length, writer)
         except GatewayError as error:
             error_text = str(error)
             status, headers, data = self._error(error, head.method)
@@ -109,7 +134,13 @@ class AdminApp:
             fault = GatewayError("Internal error of the gateway; its output has details", code="internal")
             error_text = str(fault)
             status, headers, data = self._error(fault, head.method)
-        writer.respond(status, [*headers, NO_STORE, NO_SNIFF, (b"x-request-id", request_id)], data)
+        headers = [*headers, NO_STORE, NO_SNIFF, (b"x-request-id", request_id)]
+        if stream is None or head.method == "HEAD":
+            writer.respond(status, headers, data)
+        else:
+            writer.start(status, headers)
+            await stream(writer)
+            writer.finish()
         self._log.add(self._entry(head, request_id, status, time.perf_counter() - began, error_text))
 
     async def _answer(
@@ -126,6 +157,17 @@ class AdminApp:
         if not route.uses_store:
             return route.answer(self._context, request)
         return await self._store.run(lambda: route.answer(self._context, request))
+
+    async def _page(
+        self, ui: UiApp, head: RequestHead, body: bytes | None, length: int | None, writer: RequestResponseCycle
+    ) -> tuple[int, HeaderList, bytes, Stream | None]:
+        self.settings.hosts.check(head.fields)
+        if body is None:
+            body = await _received(length, writer)
+        if len(body) > MAX_BODY:
+            raise TooLarge(f"The body is larger than {MAX_BODY} bytes", code="too_large")
+        found = await ui.answer(head, body, _address(writer), self.settings.key)
+        return found.status, found.headers, found.data, found.stream
 
     async def _authenticate(self, headers: Mapping[bytes, bytes], address: str) -> None:
         self._wrong_keys.require_turn(address)

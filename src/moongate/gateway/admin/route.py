@@ -17,6 +17,7 @@ MAX_QUERY_FIELDS: Final = 20
 JSON_TYPE: Final = (b"content-type", b"application/json")
 NO_VALUES: Final[Mapping[str, str]] = {}
 AdminResponse = tuple[int, HeaderList, bytes]
+ShowNodes = Callable[[], JsonObject]  # the gateways that share the state
 Explain = Callable[[str | None], list[JsonObject]]  # how a route chooses, or all of them; raises GatewayError
 
 
@@ -33,8 +34,9 @@ class AdminRequest:
 class AdminContext:
     """What routes work on. `database` raises StoreError if there is none; it belongs to one thread."""
 
-    def __init__(self, metrics: Metrics, database: Callable[[], Database], explain: Explain) -> None:
+    def __init__(self, metrics: Metrics, database: Callable[[], Database], explain: Explain, nodes: ShowNodes) -> None:
         self.metrics = metrics
+        self.nodes = nodes
         self.database = database
         self.explain = explain
 

@@ -1,4 +1,4 @@
-"""`/admin/v1/routes`: how routes would choose now, as this worker sees it."""
+"""`/admin/v1/routes`: how routes choose now; `/admin/v1/nodes`: which gateways there are. As this worker sees it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,20 @@ def show_routes(context: AdminContext, request: AdminRequest) -> AdminResponse:
         raise NotFound(error.message, code="model_not_found") from None
 
 
+def show_nodes(context: AdminContext, _request: AdminRequest) -> AdminResponse:
+    """The gateways that share the state, this one included."""
+    return json_response(context.nodes())
+
+
 ROUTING_ROUTES: Final = (
+    AdminRoute(
+        "GET",
+        "/admin/v1/nodes",
+        "The gateways that share the state, and whether this one reaches it",
+        show_nodes,
+        result=schemas.NODES,
+        uses_store=False,
+    ),
     AdminRoute(
         "GET",
         "/admin/v1/routes",

@@ -123,6 +123,27 @@ ROUTES: Final = _page_of(
         }
     )
 )
+NODES: Final = _whole(
+    {
+        "object": {"const": "list"},
+        "data": {
+            "type": "array",
+            "items": _whole(
+                {
+                    "name": {"type": "string"},
+                    "alive": {"type": "boolean", "description": "heard of within five seconds"},
+                    "seen": {"type": "number", "description": "seconds since it was heard of"},
+                    "version": {"type": "string"},
+                    "workers": {"type": "integer"},
+                    "address": {"type": "string"},
+                    "started": {"type": "integer", "description": "seconds since 1970"},
+                }
+            ),
+        },
+        "shared": {"type": ["boolean", "null"], "description": "is the shared state reached? null: there is none"},
+        "has_more": {"type": "boolean"},
+    }
+)
 ERROR: Final = _whole(
     {
         "error": _object(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from moongate.gateway.config.places import ConfigPlace
-from moongate.gateway.config.shapes import Number, OneOf, TextSetting
+from moongate.gateway.config.shapes import Flag, Number, OneOf, TextSetting
 from moongate.gateway.config.table import setting
 from moongate.payload import JsonObject
 
@@ -26,6 +26,7 @@ class Admin:
         "what operators send as `Authorization: Bearer`, at least 32 characters for other addresses than loopback; "
         "if absent, one is made at first start, in `$MOONGATE_HOME/admin-key`",
     )
+    ui: bool = setting(Flag(), True, "the pages for operators at `/ui`")
     at: ConfigPlace | None = field(default=None, compare=False, repr=False)  # None: the file does not mention it
 
 

@@ -13,7 +13,8 @@ from moongate.gateway.config.places import ConfigPlace
 from moongate.net.dial import is_blocked
 
 _VERSION: Final = re.compile(r"v\d+[a-z0-9]*")
-_LEAF: Final = "/chat/completions"
+# By the dialect of a provider.
+LEAVES: Final = {"chat": "/chat/completions", "anthropic": "/messages", "responses": "/responses"}
 _METADATA_NAMES: Final = frozenset({"metadata.google.internal", "metadata.goog", "metadata", "instance-data"})
 
 
@@ -25,6 +26,7 @@ class Endpoint:
     host: str
     port: int
     path: str  # with the query, if the base had one
+    leaf: str = LEAVES["chat"]
 
     @property
     def origin(self) -> str:
@@ -36,8 +38,18 @@ class Endpoint:
     def url(self) -> str:
         return self.origin + self.path
 
+    def below(self, path: str) -> str:
+        """Where another path of the API is: `/v1/…` beside `/chat/completions`, any other at the root of the host."""
+        if not path.startswith("/v1/"):
+            return path
+        return self.path.partition("?")[0].removesuffix(self.leaf) + path.removeprefix("/v1")
 
-def resolve_endpoint(base: str, at: ConfigPlace) -> Endpoint:
+    @property
+    def query(self) -> str:
+        return self.path.partition("?")[2]
+
+
+def resolve_endpoint(base: str, at: ConfigPlace, dialect: str = "chat") -> Endpoint:
     """`https://x`, `https://x/v1` and `https://x/v1/chat/completions` all stand for the last one."""
     if re.search(r"[\x00-\x20\x7f-\U0010ffff\\]", base):
         raise at.error("a URL has no blanks, backslashes or characters outside ASCII")
@@ -56,14 +68,14 @@ def resolve_endpoint(base: str, at: ConfigPlace) -> Endpoint:
         raise at.error("a URL of an API has no fragment ('#…')")
     if forbidden_address(parts.hostname):
         raise at.error(f"{parts.hostname} is a link-local or metadata address: never contacted")
-    path = parts.path.rstrip("/")
-    if not path.endswith(_LEAF):
+    path, leaf = parts.path.rstrip("/"), LEAVES[dialect]
+    if not path.endswith(leaf):
         versioned = any(_VERSION.fullmatch(each) for each in path.split("/"))
-        path += _LEAF if versioned else "/v1" + _LEAF
+        path += leaf if versioned else "/v1" + leaf
     if parts.query:
         path += "?" + parts.query
     default_port = 443 if parts.scheme == "https" else 80
-    return Endpoint(parts.scheme, parts.hostname, port if port is not None else default_port, path)
+    return Endpoint(parts.scheme, parts.hostname, port if port is not None else default_port, path, leaf)
 
 
 def forbidden_address(host: str) -> bool:

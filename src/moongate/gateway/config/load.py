@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from moongate.errors import ConfigError
+from moongate.gateway.config.foreign import check_text, check_value
 from moongate.gateway.config.jsonc import ConfigDocument, parse
+from moongate.gateway.config.origins import proxy_secrets
+from moongate.gateway.config.outside import with_state, with_store
 from moongate.gateway.config.places import ConfigPlace, ErrorCollector, json_type
 from moongate.gateway.config.secrets import named_secrets, resolve_secret
-from moongate.gateway.config.settings import SCHEMA_KEY, ClientKey, Provider, Settings
-from moongate.gateway.config.sources import Source, Surroundings, require_unique, source_of
+from moongate.gateway.config.settings import SCHEMA_KEY, ClientKey, Settings
+from moongate.gateway.config.sources import ConfigLookup, Source, require_unique, source_of
 from moongate.gateway.config.table import Table, settings_of
 from moongate.gateway.http.redaction import Redactor
 from moongate.gateway.transformers import Transformers
@@ -25,6 +29,8 @@ MIN_ADMIN_KEY_CHARS: Final = 32  # of the admin key, where other machines can tr
 _PROVIDER_KEYS: Final = frozenset({"api_base_url", "api_key", "models"})
 _TOP_LEVEL_KEYS: Final = frozenset(each.name for each in settings_of(Settings))
 _LONG_FORM: Final = 'write {"providers": [{…}], …}, and put it beside "providers"'
+# In the path of an error: a provider that could not be read at all, or one of its models, with their names.
+_NAMES_MODELS: Final = re.compile(r"^(providers)?(\[\d+\])?(\.?(name|api_base_url|models)\b|$)")
 
 FileStamp = tuple[int, int, int]
 
@@ -45,8 +51,11 @@ class Config:
         """Every value that must never appear in a log or an answer."""
         own = {key.key for source in self.sources for key in source.keys}
         own.update(value for source in self.sources for value in source.headers.values() if len(value) >= 16)
+        own.update(secret for source in self.sources for each in source.origins for secret in proxy_secrets(each))
         if "://" in self.settings.store.place:
             own.add(self.settings.store.place)
+        if "@" in self.settings.state.url:
+            own.add(self.settings.state.url)
         if self.settings.admin is not None and self.settings.admin.key:
             own.add(self.settings.admin.key)
         return frozenset(own | {key.key for key in self.client_keys or ()})
@@ -103,10 +112,11 @@ def parse_config(
     options: ReadOptions = READ_ALL,
 ) -> Config:
     """The same for a text. Relative paths in it are relative to `folder`."""
+    check_text(text, name)
     document = parse(text, name)
     errors = ErrorCollector()
     with errors.collect():
-        return _checked(document, Surroundings(folder, environment, options.provider_keys), file, options.validate)
+        return _checked(document, ConfigLookup(folder, environment, options.provider_keys), file, options.validate)
     # Custom transformers may raise errors with any text.
     redact = Redactor(named_secrets(document.value, environment, folder)).redact
     errors.errors = [ConfigError(redact(each.message), path=redact(each.path)) for each in errors.errors]
@@ -115,18 +125,19 @@ def parse_config(
 
 
 def _checked(
-    document: ConfigDocument, around: Surroundings, file: Path | None, validate: Callable[[Config], object] | None
+    document: ConfigDocument, around: ConfigLookup, file: Path | None, validate: Callable[[Config], object] | None
 ) -> Config:
     """Each step that does not depend on a failed one is done, so that all errors are found."""
     errors = ErrorCollector()
-    settings = None
-    with errors.collect():
-        settings = _settings(document)
-    if settings is None:
-        for each in _readable_providers(document):
-            source_of(each, Transformers({}, {}), around, errors)
+    readable = errors.attempt(_settings, document)
+    wrong = [each.path.removeprefix(f"{document.file}:").partition(": ")[2] for each in errors.errors]
+
+    def is_whole(*names: str) -> bool:
+        return not any(each.startswith(names) for each in wrong)
+
+    if not readable or not is_whole("transformers"):
         errors.raise_collected()
-        raise AssertionError("unreachable")
+    settings = readable[0]
     transformers = Transformers.load(settings.transformers, around.folder)
     with errors.collect():
         require_unique((provider.name, provider.at, "provider") for provider in settings.providers)
@@ -135,13 +146,19 @@ def _checked(
     with errors.collect():
         keys = _client_keys(settings, around)
     with errors.collect():
-        settings = _with_store(settings, around)
+        settings = with_store(settings, around)
     with errors.collect():
-        settings = _with_admin(settings, around)
+        settings = with_state(settings, around)
+    if is_whole("admin"):
+        with errors.collect():
+            settings = _with_admin(settings, around)
     config = Config(settings, sources, keys, transformers, file)
-    with errors.collect():
-        check_exposure(config, settings.host)
-    if validate is not None:
+    if is_whole("host", "api_keys"):
+        with errors.collect():
+            check_exposure(config, settings.host)
+    # A name that is not found may be that of something that could not be read.
+    names_are_known = is_whole("routes", "aliases", "judge") and not any(map(_NAMES_MODELS.search, wrong))
+    if validate is not None and names_are_known:
         with errors.collect():
             validate(config)
     errors.raise_collected()
@@ -177,31 +194,33 @@ def _settings(document: ConfigDocument) -> Settings:
     """The file may be one provider, a list of providers, or the whole object."""
     value, at = document.value, ConfigPlace(document)
     if isinstance(value, list):
-        providers = Settings.__dataclass_fields__["providers"].metadata["shape"].read(value, at)
-        return Settings(providers=providers, at=at)
+        return _short_form(value, at)
     if not isinstance(value, dict):
         raise at.error(
             f"expected a provider, a list of providers or an object with 'providers', found {json_type(value)}"
         )
+    check_value(value, at)
     value = {key: each for key, each in value.items() if key != SCHEMA_KEY}
     if "providers" not in value and not _PROVIDER_KEYS.isdisjoint(value):
         if misplaced := next((key for key in value if key in _TOP_LEVEL_KEYS), None):
             raise at.child(misplaced).error(f"{misplaced!r} is no setting of a provider: {_LONG_FORM}")
-        return Settings(providers=(Table(Provider).read(value, at),), at=at)
+        return _short_form(value, at)
     return Table(Settings).read(value, at)
 
 
-def _with_store(settings: Settings, around: Surroundings) -> Settings:
-    """The place of the store may stand in a variable or a file, because a URL has a password in it."""
-    store = settings.store
-    if not store.place.startswith(("$", "file:")):
+def _short_form(value: object, at: ConfigPlace) -> Settings:
+    """The providers alone."""
+    errors = ErrorCollector()
+    shape = Settings.__dataclass_fields__["providers"].metadata["shape"]
+    for providers in errors.attempt(shape.read, value, at):
+        settings = Settings(providers=providers, at=at)
+        errors.raise_collected(settings)
         return settings
-    assert store.at is not None
-    place = resolve_secret(store.place, store.at, around.environment, around.folder)
-    return replace(settings, store=replace(store, place=place))
+    errors.raise_collected()
+    raise AssertionError("unreachable")
 
 
-def _with_admin(settings: Settings, around: Surroundings) -> Settings:
+def _with_admin(settings: Settings, around: ConfigLookup) -> Settings:
     """The key of operators, which must be long where other machines can try keys."""
     admin = settings.admin
     if admin is None or admin.at is None:
@@ -215,22 +234,7 @@ def _with_admin(settings: Settings, around: Surroundings) -> Settings:
     return replace(settings, admin=replace(admin, key=key))
 
 
-def _readable_providers(document: ConfigDocument) -> list[Provider]:
-    """The providers without errors in a document that has some elsewhere. Custom transformers are not known there."""
-    listed = document.value.get("providers") if isinstance(document.value, dict) else document.value
-    if not isinstance(listed, list) or (isinstance(document.value, dict) and document.value.get("transformers")):
-        return []
-    at = ConfigPlace(document)
-    at = at.child("providers") if isinstance(document.value, dict) else at
-    errors = ErrorCollector()
-    found = []
-    for index, each in enumerate(listed):
-        with errors.collect():
-            found.append(Table(Provider).read(each, at.child(index)))
-    return found
-
-
-def _client_keys(settings: Settings, around: Surroundings) -> tuple[ClientKey, ...] | None:
+def _client_keys(settings: Settings, around: ConfigLookup) -> tuple[ClientKey, ...] | None:
     if [each.key for each in settings.api_keys] == ["none"]:
         return None
     for each in settings.api_keys:

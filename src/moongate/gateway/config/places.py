@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import ParamSpec, TypeVar, cast
 
 from moongate.errors import ConfigError, ConfigErrors
 from moongate.gateway.config.jsonc import ConfigDocument, join_path
@@ -22,6 +23,18 @@ class ConfigPlace:
 
     def error(self, message: str) -> ConfigError:
         return self.document.error(self.path, message)
+
+
+Arguments = ParamSpec("Arguments")
+Found = TypeVar("Found")
+
+
+class PartlyRead(ConfigErrors):
+    """The errors of a value, and what of it could be read: good for finding more errors."""
+
+    def __init__(self, errors: Sequence[ConfigError], value: object) -> None:
+        super().__init__(errors)
+        self.value = value
 
 
 class ErrorCollector:
@@ -44,9 +57,26 @@ class ErrorCollector:
         except ConfigError as error:
             self.errors.append(error)
 
-    def raise_collected(self) -> None:
-        """Raise the error, or ConfigErrors if there are several; return if there is none."""
+    def attempt(
+        self, read: Callable[Arguments, Found], *args: Arguments.args, **named: Arguments.kwargs
+    ) -> list[Found]:
+        """What `read` returns, or what it could read in spite of errors, in a list; it is empty if that is nothing."""
+        with self.collect():
+            try:
+                return [read(*args, **named)]
+            except PartlyRead as partly:
+                self.errors += partly.errors
+                return [cast(Found, partly.value)]
+        return []
+
+    def raise_collected(self, readable: object = None) -> None:
+        """Raise the error, or ConfigErrors if there are several; return if there is none.
+
+        `readable` goes with them: the value without what is wrong in it.
+        """
         different = list({str(error): error for error in self.errors}.values())  # models may share a wrong option
+        if different and readable is not None:
+            raise PartlyRead(different, readable)
         if len(different) == 1:
             raise different[0]
         if different:

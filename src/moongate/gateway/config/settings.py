@@ -12,10 +12,13 @@ from typing import Final
 
 from moongate.gateway.config.address_range import AddressRange, Network
 from moongate.gateway.config.admin_settings import Admin, AdminOff
+from moongate.gateway.config.inspect_settings import Inspect
 from moongate.gateway.config.limit_settings import Limits, Log, Retries, Timeouts
+from moongate.gateway.config.passthrough_settings import PASS_THROUGH_PATH, PassThroughPath
 from moongate.gateway.config.places import ConfigPlace
 from moongate.gateway.config.route_settings import ConfiguredRoute, RouteTarget
 from moongate.gateway.config.shapes import Anything, Either, Flag, ListOf, MapOf, Number, OneOf, TextSetting
+from moongate.gateway.config.state_settings import State
 from moongate.gateway.config.store_settings import Store
 from moongate.gateway.config.table import REQUIRED, ShortForm, Table, setting
 from moongate.payload import JsonObject
@@ -40,6 +43,7 @@ class ClientKey:
     name: str = setting(NAME, "", "how the log calls it")
     rate: int = setting(Number(0, 1_000_000, integer=True), 0, "requests per minute; 0: no limit")
     concurrency: int = setting(Number(0, 1_000_000, integer=True), 0, "requests at the same time; 0: no limit")
+    inspect: bool = setting(Flag(), False, "capture its requests and answers, for the pages at `/ui`")
     at: ConfigPlace | None = field(default=None, compare=False, repr=False)
 
 
@@ -85,8 +89,10 @@ class Provider:
     """A place that serves models through `/chat/completions`."""
 
     name: str = setting(PROVIDER_NAME, REQUIRED, "your name for it")
-    api_base_url: str = setting(
-        TextSetting(), REQUIRED, "its base (with or without `/v1`), or the whole `…/chat/completions`"
+    api_base_url: tuple[str, ...] = setting(
+        ListOf(TextSetting(), or_single=True, min_items=1),
+        REQUIRED,
+        "its base (with or without `/v1`), or the whole `…/chat/completions`; several are asked in turn",
     )
     models: tuple[Model, ...] = setting(
         ListOf(Either(ShortForm(Model, "name"), Table(Model)), min_items=1), REQUIRED, "the models to offer"
@@ -96,14 +102,35 @@ class Provider:
         (),
         "its key or keys",
     )
+    dialect: str = setting(
+        OneOf(("chat", "anthropic", "responses")),
+        "chat",
+        "its API: `/chat/completions`, `/messages` or `/responses`; the others for clients of that front alone",
+    )
     transformer: JsonObject = setting(
         Anything("`use`, and per model a key with its own `use`"), {}, "the chain that requests and answers run through"
     )
     headers: dict[str, str] = setting(MapOf(TextSetting(), "header"), {}, "headers to send with every request")
     forward_headers: tuple[str, ...] = setting(ListOf(NAME), (), "client headers to pass on, besides the usual few")
-    proxy: str = setting(TextSetting(r"http://[^/\s]+/?", description="http://host:port"), "", "HTTP proxy (CONNECT)")
+    proxy: str = setting(
+        TextSetting(r"http://[^/\s]+/?|none", description='http://host:port, or "none"'),
+        "",
+        "HTTP proxy (CONNECT); if absent, `HTTPS_PROXY` and `NO_PROXY` of the environment hold for https addresses",
+    )
     ca_file: str = setting(NAME, "", "certificates to trust instead of the system's")
+    cert_file: str = setting(NAME, "", "our own certificate, for providers that ask for one (PEM)")
+    key_file: str = setting(NAME, "", "its key, without a password; if absent, it is in `cert_file`")
+    passthrough: tuple[PassThroughPath, ...] = setting(
+        ListOf(Either(ShortForm(PassThroughPath, "path", PASS_THROUGH_PATH), Table(PassThroughPath))),
+        (),
+        "its other paths that clients may ask as they are, such as `/v1/embeddings`",
+    )
     at: ConfigPlace | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def base_url(self) -> str:
+        """The first address: it says which host it is."""
+        return self.api_base_url[0]
 
 
 _CLIENT_KEYS: Final = ListOf(Either(ShortForm(ClientKey, "key", SECRET), Table(ClientKey)), or_single=True)
@@ -170,11 +197,26 @@ class Settings:
     store: Store = setting(
         Either(ShortForm(Store, "place"), Table(Store)), Store(), "where keys, teams and usage are kept"
     )
+    state: State = setting(
+        Either(ShortForm(State, "url"), Table(State)),
+        State(),
+        "Redis or Valkey, in which several gateways share limits",
+    )
     admin: Admin | None = setting(
         Either(AdminOff(), Table(Admin)), Admin(), "the listener for operators: keys, teams, usage, metrics"
     )
+    inspect: Inspect = setting(
+        Either(ShortForm(Inspect, "all", Flag()), Table(Inspect)),
+        Inspect(),
+        "which requests and answers are captured, bodies included, for the pages at `/ui`",
+    )
     metrics: str = setting(
         OneOf(("admin", "clients")), "admin", "who reads `/metrics`: `clients` have it on their own listener as well"
+    )
+    client_metrics: int = setting(
+        Number(0, 1000, integer=True),
+        0,
+        "how many clients have metrics of their own, each worker's first; the others are `other`",
     )
     watch: bool = setting(Flag(), False, "reload when this file changes (SIGHUP always does)")
     at: ConfigPlace | None = field(default=None, compare=False, repr=False)
@@ -182,5 +224,5 @@ class Settings:
 
 TABLES: Final = (
     Settings, Provider, Model, ProviderKey, ClientKey, CustomTransformer, Timeouts, Limits, Retries, Log,
-    Store, Admin, ConfiguredRoute, RouteTarget,
+    Store, State, Admin, Inspect, ConfiguredRoute, RouteTarget, PassThroughPath,
 )  # fmt: skip

@@ -121,18 +121,18 @@ class ListOf:
     min_items: int = 0
 
     def read(self, value: object, at: ConfigPlace) -> tuple[object, ...]:
-        if self.or_single and not isinstance(value, list):
-            return (self.item.read(value, at),)
-        if not isinstance(value, list):
+        places = [at]
+        if isinstance(value, list):
+            places = [at.child(index) for index in range(len(value))]
+        elif not self.or_single:
             raise at.error(f"expected {self.describe()}, found {json_type(value)}")
-        if len(value) < self.min_items:
+        if len(places) < self.min_items:
             raise at.error(f"expected {self.describe()}, found an empty list")
-        found, errors = [], ErrorCollector()
-        for index, each in enumerate(value):
-            with errors.collect():
-                found.append(self.item.read(each, at.child(index)))
-        errors.raise_collected()
-        return tuple(found)
+        errors = ErrorCollector()
+        items = zip(value if isinstance(value, list) else [value], places, strict=True)
+        found = tuple(read for each, place in items for read in errors.attempt(self.item.read, each, place))
+        errors.raise_collected(found if len(found) >= self.min_items else None)
+        return found
 
     def schema(self) -> JsonObject:
         many: JsonObject = {"type": "array", "items": self.item.schema()}
@@ -155,11 +155,11 @@ class MapOf:
     def read(self, value: object, at: ConfigPlace) -> dict[str, object]:
         if not isinstance(value, dict):
             raise at.error(f"expected an object, found {json_type(value)}")
-        found, errors = {}, ErrorCollector()
+        found: dict[str, object] = {}
+        errors = ErrorCollector()
         for key, each in value.items():
-            with errors.collect():
-                found[key] = self.item.read(each, at.child(key))
-        errors.raise_collected()
+            found.update((key, read) for read in errors.attempt(self.item.read, each, at.child(key)))
+        errors.raise_collected(found)
         return found
 
     def schema(self) -> JsonObject:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from moongate.gateway.config.endpoint import Endpoint, resolve_endpoint
+from moongate.gateway.config.endpoint import Endpoint
+from moongate.gateway.config.origins import endpoints_of, origins_of
+from moongate.gateway.config.passthrough_settings import PassThroughPath, check_paths
 from moongate.gateway.config.places import ConfigPlace, ErrorCollector
 from moongate.gateway.config.secrets import resolve_secret
 from moongate.gateway.config.settings import ClientKey, Model, Provider, ProviderKey
-from moongate.gateway.config.steps import Step, chains_of
+from moongate.gateway.config.steps import Step, chains_of, require_native
 from moongate.gateway.transformers import Transformers
+from moongate.net.dial import Origin
 from moongate.prices.price import token_prices
 
 NOT_READ: Final = "(not read)"  # instead of a provider's key
@@ -24,16 +26,21 @@ class Source:
     """A provider, with its secrets and its URL resolved."""
 
     name: str
-    endpoint: Endpoint
+    endpoints: tuple[Endpoint, ...]
+    origins: tuple[Origin, ...]  # one for each endpoint
     keys: tuple[ProviderKey, ...]
     models: tuple[Model, ...]
     chains: Mapping[str, tuple[Step, ...]]  # by the model's name
     headers: Mapping[str, str]
     settings: Provider
 
+    @property
+    def endpoint(self) -> Endpoint:
+        return self.endpoints[0]
+
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class ConfigLookup:
     """Where secrets and files of a configuration are looked up."""
 
     folder: Path
@@ -47,18 +54,20 @@ class Surroundings:
         return resolve_secret(entry.key, entry.at, self.environment, self.folder)
 
 
-def source_of(provider: Provider, transformers: Transformers, around: Surroundings, errors: ErrorCollector) -> Source:
+def source_of(provider: Provider, transformers: Transformers, around: ConfigLookup, errors: ErrorCollector) -> Source:
     """What is wrong is added to `errors`; then the source is not complete, and only good for finding more."""
     at = provider.at
     assert at is not None
-    endpoint = Endpoint("http", "", 80, "")
+    endpoints: tuple[Endpoint, ...] = (Endpoint("http", "", 80, ""),)
+    origins: tuple[Origin, ...] = ()
     keys: tuple[ProviderKey, ...] = ()
     chains: dict[str, tuple[Step, ...]] = {model.name: () for model in provider.models}
     headers: dict[str, str] = {}
     with errors.collect():
         require_unique((model.name, model.at, "model") for model in provider.models)
     with errors.collect():
-        endpoint = resolve_endpoint(provider.api_base_url, at.child("api_base_url"))
+        endpoints = endpoints_of(provider)
+        origins = origins_of(provider, endpoints, around.folder, around.environment)
     with errors.collect():
         keys = tuple(replace(each, key=around.secret(each, provider=True)) for each in provider.api_key)
         if around.provider_keys:
@@ -68,19 +77,21 @@ def source_of(provider: Provider, transformers: Transformers, around: Surroundin
     for name, value in provider.headers.items():
         with errors.collect():
             headers[name.lower()] = _header(name, value, at.child("headers").child(name), around)
+    with errors.collect():
+        check_paths(provider.passthrough)
+    everything: tuple[Model | PassThroughPath, ...] = (*provider.models, *provider.passthrough)
+    for priced in everything:
+        with errors.collect():
+            _check_price(priced)
     for model in provider.models:
         with errors.collect():
-            _check_price(model)
-        with errors.collect():
-            transformers.chain(chains[model.name], model.name, provider.api_base_url)  # raises for bad options
-    ca_file = provider.ca_file and str(around.folder / Path(provider.ca_file).expanduser())
-    if ca_file and not os.access(ca_file, os.R_OK):
-        errors.errors.append(at.child("ca_file").error(f"cannot be read: {provider.ca_file}"))
-    settings = replace(provider, ca_file=ca_file)
-    return Source(provider.name, endpoint, keys, provider.models, chains, headers, settings)
+            chain = transformers.chain(chains[model.name], model.name, provider.base_url)  # raises for bad options
+            if provider.dialect != "chat":
+                require_native(chains[model.name], chain.transformers, provider.dialect)
+    return Source(provider.name, endpoints, origins, keys, provider.models, chains, headers, provider)
 
 
-def _check_price(model: Model) -> None:
+def _check_price(model: Model | PassThroughPath) -> None:
     try:
         token_prices(model.price)
     except ValueError as error:
@@ -88,7 +99,7 @@ def _check_price(model: Model) -> None:
         raise model.at.child("price").error(str(error)) from None
 
 
-def _header(name: str, value: str, at: ConfigPlace, around: Surroundings) -> str:
+def _header(name: str, value: str, at: ConfigPlace, around: ConfigLookup) -> str:
     if not name.isascii() or not name.replace("-", "").replace("_", "").isalnum():
         raise at.error(f"{name!r} is not the name of a header")
     if name.lower() in ("host", "content-length", "transfer-encoding", "connection", "content-type"):

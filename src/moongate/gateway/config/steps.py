@@ -7,13 +7,14 @@ A model's own `use` is added to its provider's; a step that both have is taken f
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from moongate.errors import ConfigError
 from moongate.gateway.config.places import ConfigPlace, json_type, suggest
 from moongate.gateway.config.settings import Provider
 from moongate.payload import JsonObject
+from moongate.pipeline.registry import known_name
 
 _FORMS = 'expected "Name", ["Name", {options}] or {"Name": {options}}'
 
@@ -46,6 +47,14 @@ def chains_of(provider: Provider, known: Collection[str]) -> dict[str, tuple[Ste
         model.name: _with_options(_overlay(shared, own.get(model.name, ())), model.options, model.at)
         for model in provider.models
     }
+
+
+def require_native(steps: Iterable[Step], transformers: Iterable[object], dialect: str) -> None:
+    """Transformers work on chat completions, unless they have rules for other dialects."""
+    for step, transformer in zip(steps, transformers, strict=True):
+        if not hasattr(transformer, "native_rules"):
+            assert step.at is not None
+            raise step.at.error(f"{step.name} works on chat completions, but the provider's dialect is {dialect!r}")
 
 
 def read_use(value: object, at: ConfigPlace, known: Collection[str]) -> tuple[Step, ...]:
@@ -96,15 +105,16 @@ def _from_object(entry: JsonObject, at: ConfigPlace, known: Collection[str]) -> 
 
 
 def _named(name: str, options: object, at: ConfigPlace, options_at: ConfigPlace, known: Collection[str]) -> Step:
-    if name not in known:
+    found = known_name(name, known)
+    if found is None:
         raise at.error(f"unknown transformer {name!r}{suggest(name, known)}")
     if not isinstance(options, dict):
         raise options_at.error(f"expected an object with options, found {json_type(options)}")
-    return Step(name, options, options_at)
+    return Step(found, options, options_at)
 
 
 def _is_step(entry: JsonObject, known: Collection[str]) -> bool:
-    return any(key in known for key in entry)
+    return any(known_name(key, known) is not None for key in entry)
 
 
 def _overlay(shared: tuple[Step, ...], own: tuple[Step, ...]) -> tuple[Step, ...]:

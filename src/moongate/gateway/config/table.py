@@ -39,14 +39,18 @@ class Table(Generic[Row]):
         found: JsonObject = {}
         for name, each in known.items():
             if name in value:
-                with errors.collect():
-                    found[name] = each.metadata["shape"].read(value[name], at.child(name))
+                found.update(
+                    (name, read) for read in errors.attempt(each.metadata["shape"].read, value[name], at.child(name))
+                )
             elif each.metadata["default"] is REQUIRED and f", did you mean {name!r}?" not in unknown.values():
                 errors.errors.append(at.error(f"{name!r} is missing"))
-        errors.raise_collected()
+        if any(name not in found for name, each in known.items() if each.metadata["default"] is REQUIRED):
+            errors.raise_collected()
         if any(each.name == "at" for each in dataclasses.fields(self.row)):  # type: ignore[arg-type]
             found["at"] = at
-        return self.row(**found)
+        row = self.row(**found)
+        errors.raise_collected(row)
+        return row
 
     def schema(self) -> JsonObject:
         properties = {}

@@ -29,7 +29,7 @@ _WRONG: Final = "The client key is not known to this gateway"
 class Client:
     """Who a request comes from: a client key, with the accounts of its limits."""
 
-    __slots__ = ("accounts", "allowed", "digest", "expires", "key_id", "name", "team_id")
+    __slots__ = ("accounts", "allowed", "digest", "expires", "inspected", "key_id", "name", "team_id")
 
     def __init__(
         self,
@@ -41,6 +41,7 @@ class Client:
         team_id: str = "",
         allowed: tuple[tuple[str, ...], ...] = (),
         expires: int | None = None,
+        inspected: bool = False,
     ) -> None:
         self.name = name
         self.digest = digest
@@ -49,6 +50,7 @@ class Client:
         self.team_id = team_id
         self.allowed = allowed  # lists of models, each of which must allow one
         self.expires = expires  # seconds since 1970; None: never
+        self.inspected = inspected  # its requests are captured
 
     def may_use(self, *names: str) -> bool:
         """May it ask for a model that has these names?"""
@@ -100,7 +102,7 @@ class ClientAuth:
             limits = LimitSet(rpm=key.rate, concurrency=key.concurrency)
             # Also without limits: requests in flight must count when a reload adds one.
             accounts = (limiter.account(digest, limits),)
-            self._by_digest[digest] = Client(key.name or f"key{number}", digest, accounts)
+            self._by_digest[digest] = Client(key.name or f"key{number}", digest, accounts, inspected=key.inspect)
 
     def authenticate(self, headers: Mapping[bytes, bytes]) -> Client:
         """The client that sent a request with these headers. Raises Unauthorized."""

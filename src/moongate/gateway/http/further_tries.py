@@ -8,10 +8,14 @@ from typing import Final
 
 from moongate.chat.contracts import Exchange
 from moongate.errors import GatewayError
+from moongate.gateway.http.upstream_errors import may_be_billed
+from moongate.gateway.inspect.capture import Capture
+from moongate.gateway.instrumented_upstream import instrumented_upstream
 from moongate.gateway.limits.limiter import Admission
 from moongate.gateway.routing.attempt import Attempt
 from moongate.gateway.state import GatewayState
 from moongate.gateway.target import Target
+from moongate.gateway.trace.request_trace import RequestTrace
 from moongate.net.contract import Response
 from moongate.payload import JsonObject, dumps
 from moongate.prices.tokens import answer_limit, estimated_prompt
@@ -25,13 +29,14 @@ class FurtherTries:
 
     __slots__ = (
         "_admission",
-        "_admissions",
         "_attempt",
-        "_due",
+        "_capture",
         "_has_place",
         "_headers",
         "_state",
         "_target",
+        "_trace",
+        "billable",
         "count",
     )
 
@@ -42,16 +47,18 @@ class FurtherTries:
         attempt: Attempt,
         headers: tuple[Header, ...],
         admission: Admission,
+        capture: Capture | None = None,
+        trace: RequestTrace | None = None,
     ) -> None:
         self._state = state
         self._target = target
         self._attempt = attempt
         self._headers = headers
         self._admission = admission
-        self._admissions: list[Admission] = []  # one for each try, for what is put aside for it
-        self._due = monotonic() + attempt.deadlines.total
+        self._capture, self._trace = capture, trace  # if the request is captured, or traced
         self._has_place = False
         self.count = 0
+        self.billable = 0  # tries that the provider may have billed
 
     async def send_next(self, exchange: Exchange) -> Response | None:
         """The answer to the try that the exchange wants, if it wants one and it may be made."""
@@ -66,33 +73,34 @@ class FurtherTries:
             self._count(hindrance)
             return None
         self.count += 1
-        deadlines = replace(self._attempt.deadlines, total=self._due - monotonic())
+        self.billable += 1
+        deadlines = replace(self._attempt.deadlines, total=self._attempt.due - monotonic())
         target = self._target
+        upstream = instrumented_upstream(target, self._capture, self._trace, further=True)
         try:
-            response = await target.upstream.send(
+            response = await upstream.send(
                 "POST", target.path, self._headers, body, deadlines=deadlines, may_resend=self._attempt.may_resend
             )
-        except GatewayError:
+        except GatewayError as error:
+            self.billable -= not may_be_billed(error)
             self._count("failed")
             return None
         if response.status == 200:
             self._count("sent")
             return response
         response.close()
+        self.billable -= 1
         self._count("failed")
         return None
 
     def end(self) -> None:
-        for admission in self._admissions:
-            admission.give_back()  # the request itself settles the sum of all its answers
-        self._admissions.clear()
         if self._has_place:
             self._has_place = False
             self._state.guard_budget.give_back()
 
     def _hindrance(self, request: JsonObject, size: int) -> str:
         """Why no further try may be made; "" if it may."""
-        if self._due - monotonic() < LEAST_SECONDS:
+        if self._attempt.due - monotonic() < LEAST_SECONDS:
             return "deadline"
         if not self._has_place:
             self._has_place = self._state.guard_budget.take()
@@ -100,11 +108,7 @@ class FurtherTries:
                 return "budget"
         prompt, answer, prices = estimated_prompt(size), answer_limit(request), self._target.prices
         cost = None if prices is None else prices.upper_bound(prompt, answer)
-        admission = self._admission.further()
-        if admission.reserve(prompt + answer, prompt, cost) is not None:
-            return "limit"
-        self._admissions.append(admission)
-        return ""
+        return "" if self._admission.reserve_more(prompt + answer, prompt, cost) else "limit"
 
     def _count(self, result: str) -> None:
         labels = {"provider": self._target.provider, "model": self._target.model}

@@ -10,6 +10,9 @@ import logging
 from collections.abc import Callable
 from typing import Final
 
+from moongate.errors import GatewayError
+from moongate.gateway.record.messages import print_message
+
 log = logging.getLogger("moongate")
 MAX_TEXT: Final = 1000
 
@@ -44,3 +47,10 @@ def log_failure(error: BaseException | None, *, complete: bool) -> None:
         log.error("the application failed: %s", kind_and_place(error))
     elif error is None and not complete:
         log.error("the application returned before its answer was complete")
+
+
+def internal_error(error: Exception, request_id: str, redact: Callable[[str], str]) -> GatewayError:
+    """Report a bug to the operator in one line; the client only learns that there was one."""
+    print_message(f"internal error in {request_id}: {describe(error, redact)}")
+    message = "Internal error of the gateway; its log has details under the id of this request"
+    return GatewayError(message, code="internal")

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from moongate.errors import BadRequest
 from moongate.payload import JsonObject, loads
 from moongate.wire.json_values import MAX_VALUES, more_values_than
+
+# A body with few brackets cannot be deep. To count them in a small one is cheaper than to walk the value; a large one
+# has many, and to count them costs as much.
+MANY_BYTES: Final = 4 * 1024
+
+_CONTAINERS: Final = (dict, list)  # `dict | list` would be made anew for each value
 
 
 def read_object(body: bytes, depth: int, values: int = MAX_VALUES) -> JsonObject:
@@ -12,35 +20,26 @@ def read_object(body: bytes, depth: int, values: int = MAX_VALUES) -> JsonObject
     if more_values_than(body, values):  # before it is parsed, because each of them takes memory
         raise BadRequest(f"The body holds more than {values} JSON values", code="too_many_values")
     try:
-        found: object = loads(_utf8(body))
+        found: object = loads(utf8(body))
     except ValueError as error:
         raise BadRequest(f"The body is not JSON: {error}", code="invalid_json") from None
     if not isinstance(found, dict):
         raise BadRequest("The body must be a JSON object", code="invalid_json")
-    # A body with few brackets cannot be deep, and counting them is cheaper than walking the value.
-    if body.count(b"{") + body.count(b"[") > depth and deeper_than(found, depth):
+    if (len(body) > MANY_BYTES or body.count(b"{") + body.count(b"[") > depth) and deeper_than(found, depth):
         raise BadRequest(f"The body is nested deeper than {depth} levels", code="too_deep")
     return found
 
 
-def _utf8(body: bytes) -> bytes:
+def utf8(body: bytes) -> bytes:
     """The body, if a JSON text in UTF-8 can begin like this. The parser would guess UTF-16, UTF-32 and skip a BOM."""
     if body.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")) or b"\0" in body[:4]:
         raise ValueError("it must be UTF-8 without a byte order mark")
     return body
 
 
-def has_no_duplicate_keys(body: bytes, written: bytes) -> bool:
-    """Is no key of the body repeated? `written` is the value that it was read as, written anew.
-
-    Of a repeated key one value is dropped, and its colon with it. Texts have the same colons in both, unless escaped.
-    """
-    return b"\\u003" not in body and body.count(b":") == written.count(b":")
-
-
 def deeper_than(value: object, depth: int) -> bool:
     """True if objects and lists nest more than `depth` levels. Level by level, so depth costs no stack."""
-    level = [value] if isinstance(value, dict | list) else []
+    level = [value] if isinstance(value, _CONTAINERS) else []
     for _ in range(depth):
         if not level:
             return False
@@ -48,6 +47,6 @@ def deeper_than(value: object, depth: int) -> bool:
             inner
             for outer in level
             for inner in (outer.values() if isinstance(outer, dict) else outer)
-            if isinstance(inner, dict | list)
+            if isinstance(inner, _CONTAINERS)
         ]
     return bool(level)

@@ -1,4 +1,4 @@
-"""What a provider answered: one whole answer, or an error."""
+"""What a provider answered: its framing, or its error."""
 
 from __future__ import annotations
 
@@ -6,16 +6,13 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from moongate.chat.contracts import Exchange
-from moongate.chat.event_reader import is_answer
 from moongate.errors import BadUpstream, GatewayError
 from moongate.gateway.http.upstream_errors import MAX_BODY, upstream_error
 from moongate.net.contract import Response
-from moongate.payload import JsonObject
-from moongate.pipeline.non_stream import EndWatch, read_reply
-from moongate.wire.json_values import bounded_object
+from moongate.pipeline.non_stream import EndWatch
 
 ERROR_BODY_SECONDS: Final = 5.0  # to read the body of a provider's error
+OFFLOAD_ERROR: Final = 64 * 1024  # bytes of that body; a longer one is read in a thread, since secrets are looked for
 
 
 def content_type_of(response: Response) -> str:
@@ -27,16 +24,6 @@ def end_of(content_type: str, limit: int) -> Callable[[bytes], bool] | None:
     return None if content_type.startswith("application/json") else EndWatch(content_type, limit).feed
 
 
-def reply_of(exchange: Exchange, data: bytes, content_type: str) -> tuple[JsonObject, bool]:
-    """The whole answer, and whether it is unchanged, so that the provider's bytes can be sent. Raises GatewayError."""
-    if content_type.startswith("application/json"):
-        body = bounded_object(data)
-        if body is not None and not body.get("error") and is_answer(body):
-            reply = exchange.reply(body)
-            return reply, reply is body
-    return read_reply(exchange, data, content_type), False
-
-
 async def error_of(response: Response, redact: Callable[[str], str]) -> GatewayError:
     """The error that a provider's answer other than 200 stands for. `redact` masks secrets."""
     if response.status < 400:
@@ -46,4 +33,6 @@ async def error_of(response: Response, redact: Callable[[str], str]) -> GatewayE
             body = await response.read(MAX_BODY)
     except (GatewayError, TimeoutError):
         body = b""  # the status alone must do
-    return upstream_error(response.status, response.headers, body, redact)
+    if len(body) <= OFFLOAD_ERROR:
+        return upstream_error(response.status, response.headers, body, redact)
+    return await asyncio.to_thread(upstream_error, response.status, response.headers, body, redact)

@@ -7,6 +7,7 @@ long, because agents match them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from moongate.dialects.overflow import overflow_of
@@ -21,7 +22,7 @@ _ADVICE: Final = {
     "unknown_host": "is its api_base_url right, and is this machine online?",
     "certificate": "correct its api_base_url, or name its certificate in ca_file",
     "address_refused": "correct its api_base_url",
-    "proxy": "check its proxy setting",
+    "proxy": "check its proxy setting, or HTTPS_PROXY",
     "head_timeout": "try again, or raise timeouts.head",
     "first_timeout": "try again, or raise timeouts.first_event",
     "silence_timeout": "try again, or raise timeouts.silence",
@@ -36,13 +37,13 @@ def address_of(origin: Origin) -> str:
     return ("https://" if origin.tls else "http://") + origin.authority.removesuffix(":443" if origin.tls else ":80")
 
 
-def name_provider(error: GatewayError, provider: str, origin: Origin, model: str) -> None:
-    """Put the provider, its address and what to do into the error's message. To be called once per error."""
+def name_provider(error: GatewayError, provider: str, origins: Sequence[Origin], model: str) -> None:
+    """Put the provider, its addresses and what to do into the error's message. To be called once per error."""
     if not isinstance(error, BadUpstream) or overflow_of(error) is not None:
         return
     if error.status == 400 and not is_quota(error):
         return
-    who = f"provider {provider!r} ({address_of(origin)})"
+    who = f"provider {provider!r} ({', '.join(map(address_of, origins))})"
     if isinstance(error, UpstreamRefused):
         text = _refusal(error, who, provider, model)
     else:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from time import monotonic
 
 from moongate.aio.tasks import Cancellable
@@ -15,13 +16,13 @@ from moongate.chat.contracts import Dialect
 from moongate.errors import GatewayError, UpstreamTimeout
 from moongate.fast.session import FastSession
 from moongate.gateway.http.forward import TextForwarding
+from moongate.gateway.http.sessions import AnySession
 from moongate.gateway.http.stream_feeder import StreamFeeder
 from moongate.gateway.http.stream_timeouts import StreamTimeouts
 from moongate.gateway.server.read_progress import ReadProgress
 from moongate.gateway.server.response_writer import HeaderList, ResponseWriter
 from moongate.gateway.server.ticker import Ticker
 from moongate.net.contract import Response
-from moongate.pipeline.session import Session
 
 
 class Relay:
@@ -35,7 +36,7 @@ class Relay:
 
     def __init__(
         self,
-        session: Session,
+        session: AnySession,
         dialect: Dialect,
         writer: ResponseWriter,
         *,
@@ -88,14 +89,13 @@ class Relay:
                 if self._session.waiting:
                     await self._try_again()
             except GatewayError as error:
-                await self._feeder.idle()
-                self._fail(error)
+                await self._fail(error)
             except asyncio.CancelledError:
                 if self._timeout_error is None or self._task is None:
+                    self._session.abandon()
                     raise
                 self._task.uncancel()
-                await self._feeder.idle()
-                self._fail(self._timeout_error)
+                await self._fail(self._timeout_error)
             self.failure = self.failure or self._session.failure
             if not self.committed:
                 if self.failure is not None:
@@ -114,7 +114,7 @@ class Relay:
         while session.waiting:
             response = None if self._next_try is None else await self._next_try()
             if response is None:
-                self._send(session.settle())
+                self._send(await self._feeder.end(session.settle))
                 return
             self._response, self._forwarding = response, None
             self._writer.on_drain(response.pause, response.resume)
@@ -125,20 +125,19 @@ class Relay:
             except GatewayError as error:
                 response.close()
                 await self._feeder.idle()
-                self._send(session.fail(error))  # an earlier answer leaves
+                self._send(await self._feeder.end(partial(session.fail, error)))  # an earlier answer leaves
             except BaseException:
                 response.close()
                 raise
 
     def _feed_from(self, response: Response) -> StreamFeeder:
-        self._feeder = StreamFeeder(self._session, response, self._ticker.activity, self)
+        self._feeder = StreamFeeder(self._session, response, self._ticker.activity, self, self._redact)
         return self._feeder
 
     async def _close_session(self) -> None:
         await self._feeder.settle()
         if not self._session.finished:
-            out = await self._feeder.close()
-            self._send(out if self._session.failure is None else self._redact(out))
+            self._send(await self._feeder.end(self._session.close))
 
     def tick(self) -> None:
         """One tick (`Ticker.seconds`) has passed."""
@@ -196,8 +195,6 @@ class Relay:
 
     def deliver(self, out: bytes) -> None:
         session = self._session
-        if session.failure is not None:
-            out = self._redact(out)
         if self.committed:
             if out:
                 self._ticks_since_write = 0
@@ -234,12 +231,13 @@ class Relay:
         self._held.clear()
         self._ticker.add(self)
 
-    def _fail(self, error: GatewayError) -> None:
+    async def _fail(self, error: GatewayError) -> None:
+        await self._feeder.idle()
         if not self.committed:
             raise error
         self.failure = error
         self._name_provider(error)
-        self._writer.write(self._redact(self._session.fail(error)))
+        self._writer.write(await self._feeder.end(partial(self._session.fail, error)))
 
     def _cancel(self) -> None:
         if self._task is not None:

@@ -1,4 +1,4 @@
-"""What a client key may ask for, and what is put aside for it before a provider is asked."""
+"""Before a request is sent: may its key use the model, do shared limits allow it, and its cost is reserved."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def reserve(
     size: int,
     chat: JsonObject,
 ) -> UsageEntry:
-    """Put aside what a request of `size` bytes may cost at its first target. Raises GatewayError."""
+    """Reserve what a request of `size` bytes may cost at its first target. Raises GatewayError."""
     assert state.store is not None
     accounting = state.store.accounting
     if accounting.has_no_room:
@@ -42,6 +42,29 @@ def reserve(
         state.metrics.count("moongate_limited_total", limit=entry.limit)
         raise limit_error(entry)
     return entry
+
+
+async def check_shared_limits(
+    state: GatewayState,
+    admission: Admission,
+    target: Target | None = None,
+    size: int = 0,
+    chat: JsonObject | None = None,
+) -> None:
+    """Check the limits that gateways share through Redis, if they do. Before `reserve`. Raises GatewayError."""
+    if state.shared is None:
+        return
+    tokens, prompt = 0, 0
+    price: int | None = 0
+    if target is not None and state.store is not None:
+        prompt, answer = estimated_prompt(size), answer_limit(chat or {})
+        tokens, price = prompt + answer, None
+        if target.prices is not None:
+            price = target.prices.upper_bound(prompt, answer)
+    refusal = await state.shared.limits.begin(admission, tokens, prompt, price)
+    if refusal is not None:
+        state.metrics.count("moongate_limited_total", limit=refusal.limit)
+        raise limit_error(refusal)
 
 
 def budget_warning(state: GatewayState, admission: Admission) -> HeaderList:

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 from typing import Final
 
 ROUNDS: Final = 3  # of escapes inside of escapes
 # A tag ends before the next `<`, as in `error_page`: linear in the text.
 _TAG: Final = re.compile(r"<[^<>]*>")
-_JSON_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+# Escapes of JSON in three steps, of which only the last one calls a function: most of a text may be backslashes.
+_NO_CODE: Final = re.compile(r"\\(?:[nrtbf]|(?!u[0-9a-fA-F]{4}))")
+_JSON_CODE: Final = re.compile(r"\\u([0-9a-fA-F]{4})")
+_PAIR: Final = "\0"  # stands for an escaped backslash, which is none yet
 _URL_ESCAPE: Final = re.compile(r"%([0-9a-fA-F]{2})")
 _HTML_ESCAPE: Final = re.compile(r"&(?:#[xX]([0-9a-fA-F]{1,6})|#([0-9]{1,7})|(amp|lt|gt));?")
+_LATIN_1: Final = {
+    f"{high}{low}": chr(int(high + low, 16)) for high, low in product("0123456789abcdefABCDEF", repeat=2)
+}
 _NAMED: Final = {"amp": "&", "lt": "<", "gt": ">"}
-_OTHER: Final = re.compile(r"[^0-9a-z]+")
+_OTHER: Final = re.compile(r"[^0-9A-Za-z]+")
 # The same in one pattern, for `folded_positions`: a tag, an escape with the number of its character, a character.
 _TOKEN: Final = re.compile(
     r"<[^<>]*>|\\{1,8}u([0-9a-fA-F]{4})|\\{1,8}[nrtbf\"/]|%(?:25){0,3}([0-9a-fA-F]{2})|"
@@ -32,14 +39,15 @@ def fold(text: str) -> str:
         if "<" in text:
             text = _TAG.sub("", text)
         if "\\" in text:
-            text = _JSON_ESCAPE.sub(_json_character, text)
+            text = _without_json_escapes(text)
         if "%" in text:
-            text = _URL_ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
+            text = _URL_ESCAPE.sub(_url_character, text)
         if "&" in text:
             text = _HTML_ESCAPE.sub(_html_character, text)
         if text == before:
             break
-    return _OTHER.sub("", text.lower())
+    # Two other characters have a letter of ASCII as their lower case. Lower case is slow for what is not ASCII.
+    return _OTHER.sub("", text.replace("\u212a", "k").replace("\u0130", "i")).lower()
 
 
 def folded_positions(text: str) -> tuple[str, list[tuple[int, int]]]:
@@ -60,9 +68,18 @@ def folded_positions(text: str) -> tuple[str, list[tuple[int, int]]]:
     return "".join(letters), positions
 
 
+def _without_json_escapes(text: str) -> str:
+    text = _NO_CODE.sub("", text.replace(_PAIR, " ").replace("\\\\", _PAIR))
+    return _JSON_CODE.sub(_json_character, text).replace(_PAIR, "\\")
+
+
 def _json_character(match: re.Match[str]) -> str:
-    number, letter = match.groups()
-    return chr(int(number, 16)) if number else "" if letter in "nrtbf" else letter
+    character = chr(int(match[1], 16))
+    return " " if character == _PAIR else character
+
+
+def _url_character(match: re.Match[str]) -> str:
+    return _LATIN_1[match[1]]
 
 
 def _html_character(match: re.Match[str]) -> str:

@@ -1,18 +1,24 @@
 """Feeds a stream to its session: small reads at once, large events in a thread, so that the loop serves others.
 
+The end of a call or of the answer may come in a small read, and all calls are judged then: behind much text that was
+not passed on unread, or many calls, every read is for a thread.
+
 While a thread works, the provider is paused, and what still comes waits its turn.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from functools import partial
 from typing import Final, Protocol
 
+from moongate.gateway.http.sessions import AnySession
 from moongate.gateway.server.activity import Activity
 from moongate.net.contract import Response
-from moongate.pipeline.session import Session
 
-OFFLOAD_BYTES: Final = 64 * 1024  # of reads that have given no output yet: an event of this size may take long
+OFFLOAD_PENDING: Final = 64 * 1024  # of reads that have given no output yet: an event of this size may take long
+OFFLOAD_CHARS: Final = 128 * 1024  # of an answer that was read so far: its end may take long
 
 
 class FedStream(Protocol):
@@ -37,11 +43,20 @@ class StreamFeeder:
     """`feed` is the sink of the provider's reads."""
 
     __slots__ = (
-        *("_activity", "_error", "_response", "_session", "_stopped", "_stream", "_working", "_unsettled", "_waiting"),
+        *("_activity", "_error", "_redact", "_response", "_session", "_stopped", "_stream", "_unsettled", "_waiting"),
+        "_working",
     )
 
-    def __init__(self, session: Session, response: Response, activity: Activity, stream: FedStream) -> None:
+    def __init__(
+        self,
+        session: AnySession,
+        response: Response,
+        activity: Activity,
+        stream: FedStream,
+        redact: Callable[[bytes], bytes],
+    ) -> None:
         self._session = session
+        self._redact = redact  # takes secrets out of what leaves with an error
         self._response = response
         self._activity = activity
         self._stream = stream
@@ -59,7 +74,7 @@ class StreamFeeder:
             return
         if self._session.finished:
             return  # nothing after the end is read
-        if self._unsettled + len(data) > OFFLOAD_BYTES:
+        if self._unsettled + len(data) > OFFLOAD_PENDING or self._session.size > OFFLOAD_CHARS:
             self._feed_in_thread(data)
             return
         self._activity.feeding = self._stream.task
@@ -67,6 +82,8 @@ class StreamFeeder:
             out = self._session.feed(data)
         finally:
             self._activity.feeding = None
+        if self._session.failure is not None:
+            out = self._redact(out)
         self._unsettled = 0 if out else self._unsettled + len(data)
         self._stream.deliver(out)
 
@@ -81,11 +98,15 @@ class StreamFeeder:
         if self._error is not None:
             raise self._error
 
-    async def close(self) -> bytes:
-        """The end of the session's output."""
-        if self._unsettled <= OFFLOAD_BYTES:
-            return self._session.close()
-        return await self._activity.in_thread(self._session.close)
+    async def end(self, function: Callable[[], bytes]) -> bytes:
+        """The end of the session's output: what one of its methods returns, without secrets."""
+        if self._unsettled <= OFFLOAD_PENDING and self._session.size <= OFFLOAD_CHARS:
+            return self._output(function)
+        return await self._activity.in_thread(self._output, function)
+
+    def _output(self, function: Callable[[], bytes]) -> bytes:
+        out = function()
+        return out if self._session.failure is None else self._redact(out)
 
     def stop(self) -> None:
         """Nobody waits for the output any more."""
@@ -98,7 +119,7 @@ class StreamFeeder:
         self._response.pause()
         self._activity.in_threads.add(self._stream.task)
         self._unsettled += len(data)
-        loop.run_in_executor(None, self._session.feed, data).add_done_callback(self._fed)
+        loop.run_in_executor(None, self._output, partial(self._session.feed, data)).add_done_callback(self._fed)
 
     def _fed(self, done: asyncio.Future[bytes]) -> None:
         """The thread has ended: deliver its output, then feed what came meanwhile."""

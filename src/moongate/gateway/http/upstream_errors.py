@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from moongate.errors import BadUpstream, GatewayError, MethodNotAllowed, Overloaded, UpstreamRefused
+from moongate.dialects import FRONTS
+from moongate.errors import BadRequest, BadUpstream, GatewayError, MethodNotAllowed, Overloaded, UpstreamRefused
 from moongate.gateway.http.error_page import page_text
 from moongate.payload import object_of
 
@@ -34,6 +35,14 @@ _CONNECTION: Final = frozenset({"connect", "connect_timeout", "closed", "cut", "
 
 class FinalRefusal(UpstreamRefused):
     """The provider says itself (`x-should-retry: false`) that a retry is useless."""
+
+
+class WrongFront(BadRequest):
+    """The provider speaks another dialect than the client, which is not translated."""
+
+    def __init__(self, target: str, dialect: str) -> None:
+        path = next(front.path for front in FRONTS if front.dialect.name == dialect)
+        super().__init__(f"{target} is served at {path} only: its provider speaks that dialect", code="wrong_front")
 
 
 class AnswerableRefusal(UpstreamRefused):
@@ -80,7 +89,7 @@ def may_fall_back(error: GatewayError) -> bool:
     """Could the request succeed at another target? (Not if the request itself is wrong.)"""
     if isinstance(error, UpstreamRefused):
         return error.status in (401, 402, 403, 404, 408, 409, 429) or error.status >= 500 or is_quota(error)
-    return isinstance(error, BadUpstream) or may_retry(error)
+    return isinstance(error, BadUpstream | WrongFront) or may_retry(error)
 
 
 def is_failure(error: GatewayError) -> bool:
@@ -106,6 +115,11 @@ def may_be_billed(error: GatewayError) -> bool:
     return isinstance(error, BadUpstream) and error.code not in _NOT_SENT
 
 
+def is_unsent(error: GatewayError) -> bool:
+    """Whether the request surely reached nobody, so that another address may be tried at once."""
+    return error.code in _NOT_SENT or error.code == "pool_full"
+
+
 def should_retry(error: GatewayError, attempts: int) -> bool:
     """The value of `x-should-retry`, after this number of upstream requests.
 
@@ -113,6 +127,15 @@ def should_retry(error: GatewayError, attempts: int) -> bool:
     should not be billed again.
     """
     return attempts < 2 and not may_be_billed(error) and may_get_better(error)
+
+
+def is_final(error: GatewayError, attempts: int) -> bool:
+    """Is it useless to send the request again, for an agent that tries for most of a minute before it says why?
+
+    So it is if nobody can be reached at the provider's address, though it was tried several times.
+    """
+    unreached = isinstance(error, BadUpstream) and not isinstance(error, UpstreamRefused) and error.code in _NOT_SENT
+    return (unreached and attempts >= 2) or not may_get_better(error)
 
 
 def client_retries(headers: Mapping[bytes, bytes]) -> int:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from moongate.chat.contracts import Dialect, Exchange
-from moongate.gateway.http.provider_answer import content_type_of, end_of, reply_of
-from moongate.gateway.http.target_request import OFFLOAD_BYTES
+from moongate.errors import BadUpstream, GatewayError
+from moongate.gateway.http.further_tries import FurtherTries
+from moongate.gateway.http.offload import OFFLOAD_ANSWER, takes_long
+from moongate.gateway.http.provider_answer import content_type_of, end_of
 from moongate.gateway.server.activity import Activity
+from moongate.native.exchange import NativeExchange
 from moongate.net.contract import Response
 from moongate.payload import JsonObject, dumps
+from moongate.pipeline.non_stream import reply_of
+from moongate.wire.json_values import bounded_object
 
 
 class WholeReader:
@@ -22,13 +29,21 @@ class WholeReader:
         self._limit = limit  # bytes of an answer
         self.usage: JsonObject | None = None
 
+    async def read_best(self, response: Response, exchange: Exchange, tries: FurtherTries) -> bytes:
+        """The answer for the client, after the further tries that the exchange wants. Raises GatewayError."""
+        data = await self.read(response, exchange)
+        with suppress(GatewayError):  # a broken try is the last one: the best answer so far leaves, as in a stream
+            while (further := await tries.send_next(exchange)) is not None:
+                data = await self.read(further, exchange)
+        return data
+
     async def read(self, response: Response, exchange: Exchange) -> bytes:
         """The answer for the client: the best one, if there were others before. Raises GatewayError."""
         content_type, limit = content_type_of(response), self._limit
         try:
             if (data := response.at_once(limit)) is None:
                 data = await response.read(limit, end_of(content_type, limit))
-            if len(data) > OFFLOAD_BYTES:
+            if len(data) > OFFLOAD_ANSWER or takes_long(data):
                 return await self._activity.in_thread(self._encoded, data, content_type, exchange)
             return self._encoded(data, content_type, exchange)
         except BaseException:
@@ -36,9 +51,20 @@ class WholeReader:
             raise
 
     def _encoded(self, data: bytes, content_type: str, exchange: Exchange) -> bytes:
+        if isinstance(exchange, NativeExchange):
+            return self._native(data, exchange)
         reply, unchanged = reply_of(exchange, data, content_type)
         usage = reply.get("usage")
         self.usage = usage if isinstance(usage, dict) else None
         if not self._dialect.passes_bytes_through:
             return dumps(self._dialect.encode(reply, self._client_request))
         return data if unchanged else dumps(reply)
+
+    def _native(self, data: bytes, exchange: NativeExchange) -> bytes:
+        """An answer in the client's own dialect: its bytes, unless something was mended."""
+        found = bounded_object(data)
+        if found is None:
+            raise BadUpstream("the provider's answer is not a JSON object")
+        reply = exchange.whole(found)
+        self.usage = exchange.usage
+        return data if reply is found else dumps(reply)

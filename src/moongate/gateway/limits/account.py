@@ -9,70 +9,46 @@ from __future__ import annotations
 
 from typing import Final
 
+from moongate.gateway.limits.account_row import AccountRow
 from moongate.gateway.limits.budget_share import WARNING_SHARE
 from moongate.gateway.limits.gcra import MINUTE, Rate
 from moongate.gateway.limits.limit_set import LimitName, LimitSet, Refusal
 from moongate.gateway.limits.periods import DAY_SECONDS, Window, window_of
-from moongate.gateway.limits.shared_table import (
-    IN_FLIGHT,
-    LOADED,
-    MONEY_BASE,
-    REQUESTS_RATE,
-    REQUESTS_TAT,
-    RESERVED_MONEY,
-    RESERVED_TOKENS,
-    SPENT_MONEY,
-    SPENT_TOKENS,
-    TOKENS_BASE,
-    TOKENS_TAT,
-    WINDOW,
-    SharedTable,
-)
+from moongate.gateway.limits.shared_table import LOADED, SPENT_MONEY, SPENT_TOKENS, SharedTable
 
 NANOSECONDS: Final = 1_000_000_000
 CONCURRENCY_WAIT: Final = 1.0  # seconds: nobody knows when a request in flight will end
 
 
-class Account:
+class Account(AccountRow):
     """One owner of limits. Times are nanoseconds of the monotonic clock; days are UTC days since 1970."""
 
     __slots__ = (
-        *("_base_money", "_base_tokens", "_budget", "_concurrency", "_in_flight", "_requests", "_requests_rate"),
-        *("_requests_tat", "_reserved_money", "_reserved_tokens", "_row", "_spent_money", "_spent_tokens", "_table"),
-        *("_request_interval", "_single", "_token_budget", "warn_money", "warn_tokens"),
-        *("_tokens", "_tokens_tat", "_values", "_window", "_window_end", "_window_place", "_window_start"),
-        *("has_budget", "has_cost_limits", "has_request_limits", "identity", "limits", "owner"),
+        *("_budget", "_concurrency", "_request_interval", "_requests", "_rpm", "_token_budget", "_tokens", "_window"),
+        *("_window_end", "_window_start", "has_budget", "has_cost_limits", "has_request_limits", "limits", "owner"),
+        *("warn_money", "warn_tokens"),
     )
 
     def __init__(self, table: SharedTable, identity: bytes, limits: LimitSet, owner: str) -> None:
-        row = table.row(identity)
-        if row is None:  # the table is full: the limits hold in this worker alone
-            table = SharedTable()
-            row = table.row(identity)
-        assert row is not None
-        self._table = table
-        self._values = table.values
-        self._single = table.workers == 1  # a column is one word
-        self._row = row
-        self.identity = identity
+        super().__init__(table, identity)
         self.owner = owner
-        self._requests_tat, self._requests_rate = row + REQUESTS_TAT, row + REQUESTS_RATE
-        self._tokens_tat = row + TOKENS_TAT
-        self._window_place, self._base_money, self._base_tokens = row + WINDOW, row + MONEY_BASE, row + TOKENS_BASE
-        self._in_flight = table.column(row, IN_FLIGHT)
-        self._reserved_money = table.column(row, RESERVED_MONEY)
-        self._reserved_tokens = table.column(row, RESERVED_TOKENS)
-        self._spent_money, self._spent_tokens = table.column(row, SPENT_MONEY), table.column(row, SPENT_TOKENS)
         self.change(limits)
 
-    def change(self, limits: LimitSet) -> None:
-        """New limits; what was used of the old ones stays used."""
+    def change(self, limits: LimitSet, divisor: int = 1, *, keeps_budgets: bool = False) -> None:
+        """New limits; what was used of the old ones stays used. `divisor`: so many gateways have a part of them each,
+        because they cannot ask each other. `keeps_budgets`: of the budgets it has the part that it had."""
         self.limits = limits
-        self._requests = Rate(limits.rpm) if limits.rpm else None
-        self._request_interval = MINUTE // limits.rpm if limits.rpm else 0
-        self._tokens = Rate(limits.tpm) if limits.tpm else None
-        self._concurrency = limits.concurrency
-        self._budget, self._token_budget = limits.budget, limits.token_budget
+        self._rpm = limits.rpm
+        rpm, tpm = _part(limits.rpm, divisor), _part(limits.tpm, divisor)
+        self._requests = Rate(rpm) if rpm else None
+        self._request_interval = MINUTE // rpm if rpm else 0
+        self._tokens = Rate(tpm) if tpm else None
+        self._concurrency = _part(limits.concurrency, divisor)
+        if not keeps_budgets:
+            self._budget, self._token_budget = limits.budget, limits.token_budget
+        if divisor > 1:  # of what is left
+            self._budget = _part_left(limits.budget, self.spent_money, divisor)
+            self._token_budget = _part_left(limits.token_budget, self.spent_tokens, divisor)
         # From here on the client is warned.
         self.warn_money = None if limits.budget is None else limits.budget * WARNING_SHARE
         self.warn_tokens = None if limits.token_budget is None else limits.token_budget * WARNING_SHARE
@@ -88,8 +64,8 @@ class Account:
             return Refusal("concurrency", self.owner, self._concurrency, CONCURRENCY_WAIT)
         rate = self._requests
         if rate is not None:
-            if self._values[self._requests_rate] != rate.limit:
-                self._change_rate(rate, now)
+            if self._values[self._requests_rate] != self._rpm:
+                self._change_rate(now)
             # `rate.take` for one unit, without the calls.
             wait = max(self._values[self._requests_tat], now) + self._request_interval - now - MINUTE
             if wait > 0:
@@ -129,17 +105,18 @@ class Account:
             else:  # what is reserved is read first: what moves meanwhile is counted twice, never not at all
                 taken = self.reserved_money + self.spent_money
             if taken + cost > budget:
-                return self._over("budget", budget, self.spent_money + cost, day)
+                return self._over("budget", self.limits.budget, self.spent_money + cost, day)
         allowed = self._token_budget
         if allowed is not None and self.reserved_tokens + self.spent_tokens + tokens > allowed:
-            return self._over("token_budget", allowed, self.spent_tokens + tokens, day)
+            return self._over("token_budget", self.limits.token_budget, self.spent_tokens + tokens, day)
         return None
 
-    def take_cost(self, tokens: int, prompt: int, cost: int | None, now: int) -> int:
-        """Reserve it. After `check_cost`, under the same lock. Gives the window that it counts in."""
+    def take_cost(self, tokens: int, prompt: int, cost: int | None, now: int, *, counted: bool = False) -> int:
+        """Reserve it. After `check_cost`, under the same lock. Gives the window that it counts in. `counted`: its
+        tokens are in the rate already."""
         values = self._values
         rate = self._tokens
-        if rate is not None:
+        if rate is not None and not counted:
             values[self._tokens_tat] = max(values[self._tokens_tat], now) + prompt * MINUTE // rate.limit
         if self.has_budget:
             values[self._reserved_money] += cost or 0
@@ -163,45 +140,24 @@ class Account:
             values[self._reserved_money] -= reserved[2] or 0
             values[self._reserved_tokens] -= reserved[0]
 
-    def load(self, window_start: int, money: int, tokens: int) -> None:
-        """What the store says was spent in a window, in place of what was counted here."""
-        self._table.lock()
-        try:
-            self._values[self._row + LOADED] = 1
-            self._values[self._window_place] = window_start
-            self._values[self._base_money] = self._table.total(self._row, SPENT_MONEY) - money
-            self._values[self._base_tokens] = self._table.total(self._row, SPENT_TOKENS) - tokens
-        finally:
-            self._table.unlock()
+    def follow(self, requests: int, tokens: int, window: int, money: int, spent_tokens: int, now: int) -> None:
+        """What is used over all gateways: nanoseconds until the rates are free, and what was spent in a window."""
+        values = self._values
+        if self._requests is not None:
+            values[self._requests_tat], values[self._requests_rate] = now + requests, self._rpm
+        if self._tokens is not None:
+            values[self._tokens_tat] = now + tokens
+        if self.has_budget:
+            values[self._row + LOADED] = 1
+            values[self._window_place] = window
+            values[self._base_money] = self._table.total(self._row, SPENT_MONEY) - money
+            values[self._base_tokens] = self._table.total(self._row, SPENT_TOKENS) - spent_tokens
 
-    @property
-    def is_loaded(self) -> bool:
-        """Has any worker reported what was spent according to the store?"""
-        return self._values[self._row + LOADED] == 1
-
-    @property
-    def in_flight(self) -> int:
-        if self._single:
-            return self._values[self._in_flight]
-        return self._table.total(self._row, IN_FLIGHT)
-
-    @property
-    def spent_money(self) -> int:
-        if self._single:
-            return self._values[self._spent_money] - self._values[self._base_money]
-        return self._table.total(self._row, SPENT_MONEY) - self._values[self._base_money]
-
-    @property
-    def spent_tokens(self) -> int:
-        return self._table.total(self._row, SPENT_TOKENS) - self._values[self._base_tokens]
-
-    @property
-    def reserved_money(self) -> int:
-        return self._table.total(self._row, RESERVED_MONEY)
-
-    @property
-    def reserved_tokens(self) -> int:
-        return self._table.total(self._row, RESERVED_TOKENS)
+    def current_window(self, day: int) -> int:
+        """The first day of the window of its budget."""
+        if not self._window_start <= day < self._window_end:
+            self._roll(day)
+        return self._window_start
 
     def remaining_requests(self, now: int) -> int | None:
         """Of this minute; None: there is no limit."""
@@ -213,15 +169,15 @@ class Account:
     def resets_at(self, day: int) -> int | None:
         return window_of(self.limits.reset, day).ends_at
 
-    def _change_rate(self, rate: Rate, now: int) -> None:
+    def _change_rate(self, now: int) -> None:
         """After a change of the limit as many requests remain as before, at most all. By the first worker that sees
         the change, under the lock."""
         values = self._values
         before = values[self._requests_rate]
         if before:
             free = (MINUTE - max(0, values[self._requests_tat] - now)) * before  # in requests, times a minute
-            values[self._requests_tat] = now + MINUTE - min(free, rate.limit * MINUTE) // rate.limit
-        values[self._requests_rate] = rate.limit
+            values[self._requests_tat] = now + MINUTE - min(free, self._rpm * MINUTE) // self._rpm
+        values[self._requests_rate] = self._rpm
 
     def _roll(self, day: int) -> None:
         """Find the current window, and begin it if nobody has. Under the lock."""
@@ -234,13 +190,22 @@ class Account:
             values[self._base_tokens] = self._table.total(self._row, SPENT_TOKENS)
             values[self._window_place] = window.start
 
-    def _over(self, name: LimitName, limit: int, spent: int, day: int) -> Refusal:
-        """`spent` is with the request that is refused, and without those in flight."""
-        window = self._window
-        if spent <= limit:  # only requests in flight stand in the way
+    def _over(self, name: LimitName, budget: int | None, spent: int, day: int) -> Refusal:
+        """`budget` is the whole one, `spent` is with the request that is refused, and without those in flight."""
+        window, limit = self._window, budget or 0
+        if spent <= limit:  # only requests in flight stand in the way, or that this gateway has a part of it
             return Refusal(name, self.owner, limit, CONCURRENCY_WAIT, window.ends_at)
         wait = None if window.end is None else float((window.end - day) * DAY_SECONDS)
         return Refusal(name, self.owner, limit, wait, window.ends_at, transient=False)
+
+
+def _part(limit: int, divisor: int) -> int:
+    """Of a limit that several gateways divide; what is limited stays limited, and possible."""
+    return limit if divisor == 1 else max(1, limit // divisor) if limit else 0
+
+
+def _part_left(limit: int | None, spent: int, divisor: int) -> int | None:
+    return None if limit is None else spent + max(0, limit - spent) // divisor
 
 
 Reserved = tuple[int, int, int | None]  # tokens, of which the prompt; money

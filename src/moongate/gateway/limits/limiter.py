@@ -13,6 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 from moongate.gateway.limits.account import Account, Reserved
 from moongate.gateway.limits.budget_share import is_nearly_spent, used_share
@@ -42,20 +43,34 @@ class Limiter:
         self.now = monotonic
         self._wall = wall
         self._accounts: dict[bytes, Account] = {}
+        self._divisor = 1
+        self.is_open = False  # nothing is refused
 
     def account(self, identity: bytes, limits: LimitSet, owner: str = "key") -> Account:
         """The account of a key or team (`identity`: 32 bytes), with these limits from now on."""
         found = self._accounts.get(identity)
         if found is None:
             found = self._accounts[identity] = Account(self._table, identity, limits, owner)
+            if self._divisor > 1:
+                found.change(limits, self._divisor)
         elif found.limits != limits:
-            found.change(limits)
+            found.change(limits, self._divisor)
         return found
+
+    @property
+    def accounts(self) -> list[Account]:
+        return list(self._accounts.values())
+
+    def divide(self, divisor: int, *, keeps_budgets: bool = False) -> None:
+        """From now on every limit is one gateway's part of it; 1: the whole."""
+        self._divisor = divisor
+        for account in self._accounts.values():
+            account.change(account.limits, divisor, keeps_budgets=keeps_budgets)
 
     def admit(self, accounts: tuple[Account, ...]) -> Admission | Refusal:
         """Begin a request, in all accounts or in none; `release` must follow."""
         for account in accounts:
-            if account.has_request_limits:
+            if account.has_request_limits and not self.is_open:
                 refusal = self._admit_limited(accounts)
                 if refusal is not None:
                     return refusal
@@ -82,19 +97,25 @@ class Limiter:
             if shared:
                 self._table.unlock()
 
-    def reserve(self, accounts: tuple[Account, ...], reserved: Reserved) -> list[int] | Refusal:
-        """The window of each account that it counts in."""
+    def reserve(
+        self, accounts: tuple[Account, ...], reserved: Reserved, *, granted: bool = False
+    ) -> list[int] | Refusal:
+        """The window of each account that it counts in. `granted`: the limits over all gateways allow it."""
         tokens, prompt, cost = reserved
         now, day = self.now(), int(self._wall() // DAY_SECONDS)
         shared = self._is_shared
         if shared:
             self._table.lock()
         try:
-            for account in accounts:
-                refusal = account.check_cost(tokens, prompt, cost, now, day)
-                if refusal is not None:
-                    return refusal
-            return [account.take_cost(tokens, prompt, cost, now) for account in accounts]
+            if not granted and not self.is_open:
+                for account in accounts:
+                    refusal = account.check_cost(tokens, prompt, cost, now, day)
+                    if refusal is not None:
+                        return refusal
+            else:
+                for account in accounts:
+                    account.current_window(day)
+            return [account.take_cost(tokens, prompt, cost, now, counted=granted) for account in accounts]
         finally:
             if shared:
                 self._table.unlock()
@@ -112,27 +133,40 @@ class Limiter:
         self._table.close()
 
 
+class SharedEntry(Protocol):
+    """A request in flight as all gateways see it."""
+
+    @property
+    def is_granted(self) -> bool:
+        """Do the limits over all gateways allow it? If not, those of this gateway alone must."""
+
+    def end(self, tokens: int, cost: int) -> None:
+        """It has ended, and took so many tokens and so much money. Once."""
+
+
 class Admission:
     """A request that was admitted. One at a time uses it."""
 
-    __slots__ = ("_accounts", "_limiter", "_open", "_reserved", "_windows")
+    __slots__ = ("_accounts", "_further", "_limiter", "_open", "_reserved", "_took", "_windows", "shared")
 
     def __init__(self, limiter: Limiter, accounts: tuple[Account, ...]) -> None:
         self._limiter = limiter
         self._accounts = accounts
+        self.shared: SharedEntry | None = None
+        self._took = (0, 0)  # tokens and money, for `shared`
         self._reserved: Reserved | None = None
         self._windows: list[int] = []
         self._open = True
+        self._further: tuple[Admission, ...] = ()  # what was put aside later, for more of the same request
 
-    def further(self) -> Admission:
-        """For more of the same request: it may reserve on its own, and counts as no request."""
+    def reserve_more(self, tokens: int, prompt: int, cost: int | None) -> bool:
+        """Put aside more for the same request; `settle` takes the sum. False: a limit or a budget forbids it."""
         further = Admission(self._limiter, self._accounts)
-        further._open = False
-        return further
-
-    def give_back(self) -> None:
-        """Nothing of what was put aside was spent here."""
-        self.settle(0, 0)
+        further._open = False  # it counts as no request
+        if further.reserve(tokens, prompt, cost) is not None:
+            return False
+        self._further = (*self._further, further)
+        return True
 
     def reserve(self, tokens: int, prompt: int, cost: int | None) -> Refusal | None:
         """Put aside what the request is estimated at. `cost` None: its price is not known."""
@@ -142,7 +176,8 @@ class Admission:
         else:
             return None
         reserved = (tokens, prompt, cost)
-        found = self._limiter.reserve(self._accounts, reserved)
+        granted = self.shared is not None and self.shared.is_granted
+        found = self._limiter.reserve(self._accounts, reserved, granted=granted)
         if isinstance(found, Refusal):
             return found
         self._reserved, self._windows = reserved, found
@@ -153,19 +188,31 @@ class Admission:
         reserved = self._reserved
         if reserved is not None:
             self._reserved = None
+            self._took = (tokens, cost or 0)
             now = self._limiter.now()
             for account, window in zip(self._accounts, self._windows, strict=True):
                 account.settle(reserved, tokens, cost, window, now)
+            for further in self._further:
+                further.settle(0, 0)
 
     def release(self) -> None:
         """The request has ended. A reservation that was not settled is taken as spent."""
         reserved = self._reserved
         if reserved is not None:
+            for further in self._further:
+                further.release()
             self.settle(reserved[0], reserved[2])
         if self._open:
             self._open = False
             for account in self._accounts:
                 account.leave()
+        if self.shared is not None:
+            self.shared.end(*self._took)
+            self.shared = None
+
+    @property
+    def accounts(self) -> tuple[Account, ...]:
+        return self._accounts
 
     def is_nearly_spent(self) -> bool:
         """Is most of a budget spent, of any account?"""

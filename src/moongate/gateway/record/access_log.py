@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from moongate.gateway.record.log_lines import Entry, json_line, missing_json, missing_text, text_line
@@ -21,7 +21,8 @@ FORMATS: Final = {"json": (json_line, missing_json), "text": (text_line, missing
 class AccessLog:
     """`add` from the event loop; `flush` from a timer; `close` writes the rest.
 
-    `dropped` is told, in the event loop, how many lines were lost since the last time; `warn` prints a message.
+    `dropped` is told, in the event loop, how many lines were lost since the last time; `warn` prints a message. `keep`
+    is given the lines of all requests to models as JSON, whatever the style is.
     """
 
     def __init__(
@@ -30,33 +31,42 @@ class AccessLog:
         *,
         style: str,
         dropped: Callable[[int], None] = lambda _: None,
+        keep: Callable[[Sequence[bytes]], None] | None = None,
         warn: Callable[[str], None] = print_message,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         self._dropped = dropped
         self._lost = 0  # as `dropped` knows it
         self._entries: list[Entry] = []
+        self._keep = keep
+        self._is_json = style == "json"
         self._writer: LogWriter | None = None
         self.add: Callable[[Entry], None] = _discard
         if style in FORMATS:
             self._format, missing = FORMATS[style]
             self._colour = style == "text" and _takes_colour(descriptor, environ)
             self._writer = LogWriter(descriptor, missing, warn)
+        if style in FORMATS or keep is not None:
             self.add = self._entries.append
 
     def flush(self) -> None:
         """Format the waiting lines and hand them to the writer."""
-        writer = self._writer
-        if writer is None:
-            return
-        if self._entries:
-            entries = self._entries[:]
-            self._entries.clear()  # the same list: `add` is its append
-            writer.write(b"".join([self._format(entry, self._colour) for entry in entries]), len(entries))
-        if writer.lost != self._lost:
+        writer, entries = self._writer, self._entries[:]
+        self._entries.clear()  # the same list: `add` is its append
+        lines: list[bytes] = []
+        if entries and writer is not None:
+            lines = [self._format(entry, self._colour) for entry in entries]
+            writer.write(b"".join(lines), len(entries))
+        if entries and self._keep is not None:
+            self._keep([self._kept(entry, lines, at) for at, entry in enumerate(entries) if entry.front])
+        if writer is not None and writer.lost != self._lost:
             lost = writer.lost - self._lost
             self._lost += lost
             self._dropped(lost)
+
+    def _kept(self, entry: Entry, lines: list[bytes], at: int) -> bytes:
+        """The line of an entry as JSON, without bodies; mostly it is written already."""
+        return lines[at] if self._is_json and entry.bodies is None else json_line(entry._replace(bodies=None))
 
     def close(self, seconds: float = 2.0) -> None:
         """Write the rest, but wait no longer than `seconds` for it."""

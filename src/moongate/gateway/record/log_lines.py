@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from moongate.payload import dumps
 
 if TYPE_CHECKING:
-    from moongate.gateway.http.judgement import JudgedAnswer
+    from moongate.gateway.http.verdict_recorder import JudgedAnswer
     from moongate.gateway.routing.selector import RouteReport
 
 # Every field of a JSON line, in order, and what it holds. docs/log.md is made from it.
 FIELDS: Final = {
     "time": "when the answer was complete, in UTC",
     "id": "the request's id; answers have it in `x-request-id`",
-    "client": "the name of the client's key; empty if the key has none, or was refused",
+    "client": "the name of the client's key: `own` if made at first start, `key1` … if it has none; empty if refused",
     "front": "`chat`, `messages` or `responses`; empty if no model was asked",
     "method": "the HTTP method",
     "path": "the path, without its query",
@@ -28,7 +28,7 @@ FIELDS: Final = {
     "stream": "whether the client wanted a stream",
     "first_byte_ms": "milliseconds until the first byte of the answer; null if none was sent",
     "duration_ms": "milliseconds until the end of the answer",
-    "attempts": "requests to providers, retries and fallbacks included",
+    "attempts": "requests to providers; retries, fallbacks and further tries of the guard included",
     "input_tokens": "as the provider counted them; absent if it did not",
     "output_tokens": "as the provider counted them; absent if it did not",
     "notes": "repairs by kind, and how many of each",

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from moongate.chat.contracts import Note
+from moongate.gateway.http.pass_through import FRONT as PASSED_THROUGH
+from moongate.gateway.http.pass_through import PassThroughRequest
+from moongate.gateway.inspect.capturing import CapturingResponseWriter
 from moongate.gateway.record.log_lines import Entry
 from moongate.gateway.record.target_counters import TargetCounters
 from moongate.gateway.server.response_writer import MAX_COPY, CopyingResponseWriter
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from moongate.gateway.routing.selector import RouteReport
     from moongate.gateway.target import Target
 
+AnyCompletion: TypeAlias = "Completion | PassThroughRequest"
 MAX_SECRET: Final = 4096  # characters of a secret in any spelling
 NO_NOTES: Final[Mapping[str, int]] = {}
 
@@ -31,13 +35,13 @@ def record(handler: RequestHandler) -> Entry:
     if completion is not None and completion.target is not None:
         counted = _count_with_target(handler, completion, completion.target, now - handler.started_at)
         return _entry(handler, completion, now, *counted)
-    if handler.is_completion:
+    if handler.is_completion or completion is not None:
         _count_without_target(handler)
     return _entry(handler, completion, now, NO_NOTES, None)
 
 
 def _entry(
-    handler: RequestHandler, completion: Completion | None, now: float, notes: Mapping[str, int], cost: int | None
+    handler: RequestHandler, completion: AnyCompletion | None, now: float, notes: Mapping[str, int], cost: int | None
 ) -> Entry:
     asked, provider, model, error = "", "", "", handler.error
     streamed, first_byte, usage, attempts, route, judged = False, None, None, 0, None, None
@@ -49,9 +53,11 @@ def _entry(
         if completion.target is not None:
             provider, model = completion.target.provider, completion.target.model
     client = handler.client.name if handler.client is not None else ""
-    front = handler.dialect.name if handler.is_completion else ""
+    if (handler.is_completion or completion is not None) and handler.client is not None:
+        handler.state.client_counters.count(client, handler.status, usage, cost)
+    front = _front(handler) if handler.is_completion or completion is not None else ""
     path = handler.path if handler.is_completion else handler.state.redactor.redact(handler.path)[:200]
-    bodies = _bodies(handler) if handler.state.log_bodies else None
+    bodies = bodies_of(handler) if handler.state.log_bodies else None
     # Entry(…) would run the named tuple's own `__new__`, a Python function, once more for every request.
     return tuple.__new__(
         Entry,
@@ -63,12 +69,16 @@ def _entry(
     )
 
 
-def _route(completion: Completion) -> RouteReport | None:
+def _front(handler: RequestHandler) -> str:
+    return PASSED_THROUGH if isinstance(handler.completion, PassThroughRequest) else handler.dialect.name
+
+
+def _route(completion: AnyCompletion) -> RouteReport | None:
     """How the target was chosen, if there was a choice."""
-    return None if completion.choice is None else completion.choice.report
+    return None if completion.selected is None else completion.selected.report
 
 
-def _failure_text(handler: RequestHandler, completion: Completion) -> str:
+def _failure_text(handler: RequestHandler, completion: AnyCompletion) -> str:
     """Why a stream failed after it had begun, without secrets; "" if it did not."""
     return "" if completion.failure is None else handler.state.redactor.redact(str(completion.failure))
 
@@ -78,16 +88,16 @@ def _count_without_target(handler: RequestHandler) -> None:
     completion, store = handler.completion, handler.state.store
     if completion is not None and completion.usage_entry is not None and store is not None:
         store.accounting.drop(completion.usage_entry)
-    labels = {"front": handler.dialect.name, "status": str(handler.status)}
+    labels = {"front": _front(handler), "status": str(handler.status)}
     handler.gateway.metrics.count("moongate_requests_total", model="", provider="", **labels)
 
 
 def _count_with_target(
-    handler: RequestHandler, completion: Completion, target: Target, duration: float
+    handler: RequestHandler, completion: AnyCompletion, target: Target, duration: float
 ) -> tuple[Mapping[str, int], int | None]:
     """Count a completion, settle what was reserved for it, and journal what it took. Gives its repairs by kind, and
     what it cost."""
-    counters = target.counters(handler.dialect.name)
+    counters = target.counters(_front(handler))
     notes = _count(counters, completion, handler.status, duration)
     counts = counts_of(total_usage(completion))
     cost = None if counts is None or target.prices is None else target.prices.cost(counts)
@@ -107,20 +117,29 @@ def _count_with_target(
         cost,
         (handler.status, completion.attempts, sum(notes.values()), first_byte, duration),
         billable=completion.billable,
+        known=_known_usages(completion),
     )
     if not kept:
         handler.gateway.metrics.count("moongate_usage_lost_total")
     return notes, cost
 
 
-def total_usage(completion: Completion) -> JsonObject | None:
+def total_usage(completion: AnyCompletion) -> JsonObject | None:
     """The tokens of all answers, those that the guard replaced included; the client sees those of its answer."""
     if not completion.replaced:
         return completion.usage
     return summed_usage([completion.usage, *(replaced.usage for replaced in completion.replaced)])
 
 
-def _count(counters: TargetCounters, completion: Completion, status: int, duration: float) -> Mapping[str, int]:
+def _known_usages(completion: AnyCompletion) -> int:
+    """How many answers the total usage is of. With one answer it is not asked for unless it has a usage."""
+    if not completion.replaced:
+        return 1
+    usages = [completion.usage, *(replaced.usage for replaced in completion.replaced)]
+    return sum(counts_of(usage) is not None for usage in usages)
+
+
+def _count(counters: TargetCounters, completion: AnyCompletion, status: int, duration: float) -> Mapping[str, int]:
     """Count one completion. Gives its repairs by kind, for the log."""
     first_byte = None if completion.first_byte_at is None else completion.first_byte_at - completion.started_at
     counters.count_request(status, duration, first_byte)
@@ -136,19 +155,20 @@ def _count(counters: TargetCounters, completion: Completion, status: int, durati
     return kinds
 
 
-def _requested_model(handler: RequestHandler, completion: Completion) -> str:
+def _requested_model(handler: RequestHandler, completion: AnyCompletion) -> str:
     model = completion.requested_model
     if handler.state.routes.is_name(model):
         return model
     return handler.state.redactor.redact(model)[:200] if len(model) <= 4096 else f"({len(model)} characters)"
 
 
-def _bodies(handler: RequestHandler) -> tuple[str, str] | None:
-    """The request and the answer, if the log is to show them."""
-    if not isinstance(handler.writer, CopyingResponseWriter):
+def bodies_of(handler: RequestHandler) -> tuple[str, str] | None:
+    """The request and the answer, if the log or a trace is to show them."""
+    writer = handler.writer.wrapped if isinstance(handler.writer, CapturingResponseWriter) else handler.writer
+    if not isinstance(writer, CopyingResponseWriter):
         return None
     redact = handler.state.redactor.redact
-    return _beginning(handler.request_body, redact), _beginning(bytes(handler.writer.copy), redact)
+    return _beginning(handler.request_body, redact), _beginning(bytes(writer.copy), redact)
 
 
 def _beginning(data: bytes, redact: Callable[[str], str]) -> str:

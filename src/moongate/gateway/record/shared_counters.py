@@ -53,6 +53,16 @@ class SharedCounters:
             sums[name] = sums.get(name, 0) + value
         return sums
 
+    def by_worker(self) -> Iterator[tuple[str, list[tuple[str, int]]]]:
+        """The names and values of each worker, by its number."""
+        if self._folder is None:
+            yield "0", list(self._all())
+            return
+        for path in sorted(self._folder.glob("worker-*.names")):
+            values = _mapped(path.with_suffix(""), create=False)
+            found = [(name, values[index]) for index, name in enumerate(_names(path.with_suffix("")), 1)]
+            yield path.stem.removeprefix("worker-"), found
+
     def _all(self) -> Iterator[tuple[str, int]]:
         if self._folder is None:
             yield from ((name, self.values[index]) for name, index in self._names.items())

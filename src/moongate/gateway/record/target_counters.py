@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from moongate.gateway.record.metrics import Metrics
+from moongate.gateway.record.metrics import OVERHEAD, Metrics
 from moongate.payload import JsonObject
 
 MAX_KINDS: Final = 64  # kinds of repairs that are counted by name: a custom transformer may invent any number
@@ -15,7 +15,7 @@ class TargetCounters:
 
     __slots__ = (
         *("_cached_tokens", "_duration", "_first_byte", "_front", "_input_tokens", "_labels", "_metrics"),
-        *("_cost", "_cost_unknown", "_output_tokens", "_repairs", "_requests", "_written_tokens"),
+        *("_cost", "_cost_unknown", "_output_tokens", "_overhead", "_repairs", "_requests", "_written_tokens"),
     )
 
     def __init__(self, metrics: Metrics, provider: str, model: str, front: str) -> None:
@@ -26,6 +26,7 @@ class TargetCounters:
         self._repairs: dict[tuple[str, str], int] = {}
         self._first_byte = metrics.histogram("moongate_first_byte_seconds", **self._labels, front=front)
         self._duration = metrics.histogram("moongate_duration_seconds", **self._labels, front=front)
+        self._overhead = metrics.histogram(OVERHEAD, front=front)
         self._input_tokens = metrics.counter("moongate_tokens_total", **self._labels, kind="input")
         self._cached_tokens = metrics.counter("moongate_tokens_total", **self._labels, kind="cached")
         self._written_tokens = metrics.counter("moongate_tokens_total", **self._labels, kind="cache_write")
@@ -44,6 +45,10 @@ class TargetCounters:
         self._duration.observe(duration)
         if first_byte is not None:
             self._first_byte.observe(first_byte)
+
+    def count_overhead(self, seconds: float) -> None:
+        """Of one request, before its first attempt."""
+        self._overhead.observe(seconds)
 
     def count_tokens(self, usage: JsonObject) -> None:
         """As the provider counted them. `usage` is arbitrary JSON: a value that is no count is ignored."""

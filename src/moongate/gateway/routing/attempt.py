@@ -36,7 +36,7 @@ class TargetHealth:
 
     breaker: CircuitBreaker
     keys: KeyRing
-    on_cool_down: Callable[[], None] = lambda: None  # a cool-down began
+    on_cool_down: Callable[[float], None] = lambda _: None  # a cool-down of so many seconds began
     on_attempt: Callable[[str], None] = lambda _: None  # one attempt ended
     in_flight: int = 0  # attempts that have not ended, in this worker
 
@@ -58,6 +58,11 @@ class Attempt:
     def number(self) -> int:
         """The upstream requests so far, this one included."""
         return self._run.sent
+
+    @property
+    def due(self) -> float:
+        """When the request must be over with all its attempts, in monotonic time."""
+        return self._run.end
 
     def may_resend(self) -> bool:
         """Called if a reused connection was dead. True: the request may be sent once more, which is counted."""
@@ -83,8 +88,8 @@ class Attempt:
             return
         if not is_failure(error):
             self._health.breaker.succeeded(monotonic())
-        elif self._health.breaker.failed(monotonic()):
-            self._health.on_cool_down()
+        elif self._health.breaker.failed(now := monotonic()):
+            self._health.on_cool_down(self._health.breaker.until - now)
         self._health.on_attempt(error.code if error.code in OUTCOMES else str(error.status))
 
     def abandoned(self) -> None:

@@ -20,7 +20,7 @@ from moongate.errors import GatewayError
 from moongate.gateway.config.limit_settings import Retries
 from moongate.gateway.http.upstream_errors import may_fall_back, may_retry
 from moongate.gateway.routing.attempt import AttemptRun, Call, TargetHealth
-from moongate.gateway.routing.selector import Choice
+from moongate.gateway.routing.selector import SelectedTarget
 from moongate.net.deadlines import Deadlines
 
 
@@ -56,16 +56,16 @@ class Attempts:
         call: Call,
         deadlines: Deadlines,
         before: int = 0,
-        choice: Choice | None = None,
+        selected: SelectedTarget | None = None,
     ) -> None:
         """Make attempts until one succeeds. `call` raises only errors from before the client got a byte.
 
-        `before` is how often the client has sent this request before: each time counts as one attempt. `choice`: which
-        target is asked first, and which ones then; without it: in the order of the configuration.
+        `before` is how often the client has sent this request before: each time counts as one attempt. `selected`:
+        which target is asked first, and which ones then; without it: in the order of the configuration.
         """
         now = monotonic()
-        order: Sequence[int] = (choice.first,) if choice is not None else (0,)
-        if choice is None and len(targets) > 1:
+        order: Sequence[int] = (selected.first,) if selected is not None else (0,)
+        if selected is None and len(targets) > 1:
             order = _order(targets, now)
         run = AttemptRun(targets, call, deadlines, now + deadlines.total, self._rules.attempts)
         if before:
@@ -76,8 +76,8 @@ class Attempts:
         if error is not None:
             error = await run.answer(order[0], error)
             if error is not None:
-                if choice is not None:
-                    order = (choice.first, *choice.others(monotonic()))
+                if selected is not None:
+                    order = (selected.first, *selected.others(monotonic()))
                 await self._retry(run, self._plan(order, run.max_tries), error)
 
     async def _retry(self, run: AttemptRun, plan: Sequence[int], error: GatewayError) -> None:

@@ -69,6 +69,12 @@ class CircuitBreaker:
         self._until = now + self._cool_down
         return True
 
+    def cool(self, seconds: float, now: float) -> None:
+        """Another gateway has found that the target fails."""
+        if now + seconds > self._until:
+            self._cool_down = max(self._cool_down, min(seconds, self.rules.cool_down_most))
+            self._until = now + self._cool_down
+
     def abandoned(self) -> None:
         """The client disconnected: the request says nothing about the target."""
         self._probing = False

@@ -56,7 +56,7 @@ def _shares(selector: RouteSelector, ranking: Ranking, now: float) -> dict[int, 
     policy, targets = selector.policy, selector.targets
     available = [index for index, target in enumerate(targets) if target.available(now)]
     if not available:
-        first = min(range(len(targets)), key=lambda index: targets[index].rests_until)
+        first = min(range(len(targets)), key=lambda index: targets[index].cool_down_until)
         return {index: float(index == first) for index in range(len(targets))}
     best = min(ranking.tiers[index] for index in available)
     equal = [index for index in available if ranking.tiers[index] == best]
@@ -72,7 +72,7 @@ def _shares(selector: RouteSelector, ranking: Ranking, now: float) -> dict[int, 
 
 def _health(target: RoutedTarget, selector: RouteSelector, index: int, now: float) -> str:
     if not target.available(now):
-        return f"rests for {max(0.0, target.rests_until - now):.0f} s"
+        return f"rests for {max(0.0, target.cool_down_until - now):.0f} s"
     if selector.ranks.broken[index]:
         return "broken down"
     return "worse" if selector.ranks.worse[index] else "ready"

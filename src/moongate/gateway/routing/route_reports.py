@@ -10,7 +10,7 @@ from typing import Final
 
 from moongate.gateway.record.metrics import Metrics
 from moongate.gateway.routing.quality import Quality
-from moongate.gateway.routing.selector import Choice, RouteReport, RouteSelector
+from moongate.gateway.routing.selector import RouteReport, RouteSelector, SelectedTarget
 from moongate.payload import dumps
 
 ROUTE_HEADER: Final = b"x-moongate-route"
@@ -30,13 +30,13 @@ class RouteReports:
         self._reports: dict[tuple[int, str], RouteReport] = {}
         self._until = 0.0
 
-    def asked(self, choice: Choice, index: int, now: float) -> None:
-        """The target `index` is asked now: the chosen one, or another one because that failed."""
-        reason = choice.reason
-        if index != choice.first:
-            choice.move(index, now)
+    def record_attempt(self, selected: SelectedTarget, index: int, now: float) -> None:
+        """An attempt at the target `index` begins: the chosen one, or another one because that failed."""
+        reason = selected.reason
+        if index != selected.first:
+            selected.move(index, now)
             reason = FALLBACK
-        choice.report = self.report(index, reason, now)
+        selected.report = self.report(index, reason, now)
 
     def report(self, index: int, reason: str, now: float) -> RouteReport:
         """Of a target that is asked for this reason."""

@@ -54,7 +54,7 @@ class Routes:
     def find(self, model: object) -> Route:
         """Raises NotFound with similar names, BadRequest if no model is named at all."""
         if isinstance(model, str):
-            route = self._by_name.get(model) or self._by_suffix(model) or self._by_pattern(model)
+            route = self.named(model)
             if route is not None:
                 return route
         elif model is not None:
@@ -63,7 +63,11 @@ class Routes:
             return self._default
         if not model:
             raise BadRequest("is missing", path="model")
-        raise self._not_found(model)
+        raise self.not_found(model)
+
+    def named(self, model: str) -> Route | None:
+        """What has this name, or an alias that fits it; None if only `default` would answer."""
+        return self._by_name.get(model) or self._by_suffix(model) or self._by_pattern(model)
 
     def is_name(self, model: str) -> bool:
         """Is it a name from the configuration?"""
@@ -200,7 +204,8 @@ class Routes:
             self._pattern_cache[name] = next((route for each, route in self._patterns if each.match(name)), None)
         return self._pattern_cache[name]
 
-    def _not_found(self, model: str) -> NotFound:
+    def not_found(self, model: str) -> NotFound:
+        """The error for a name that nothing has, with similar names."""
         shown = model if len(model) <= 200 else f"({len(model)} characters)"  # not cut: it may hold a secret
         if model in self.shared:
             choices = ", ".join(self._full_names(model))
@@ -214,5 +219,7 @@ class Routes:
         by_lower = {each.lower(): each for each in [*names, *(route.name for route in self.all)]}
         close = difflib.get_close_matches(model[:200].lower(), by_lower, n=5, cutoff=0.4)
         shown_names = [by_lower[each] for each in close] or names[:5]
-        hint = f" Did you mean {', '.join(map(repr, shown_names))}?" if close else f" Known: {', '.join(shown_names)}"
+        more = ", …" if len(names) > len(shown_names) else ""
+        known = f" Known: {', '.join(shown_names)}{more}"
+        hint = f" Did you mean {', '.join(map(repr, shown_names))}?" if close else known
         return NotFound(f"The model {shown!r} does not exist.{hint}", code="model_not_found")

@@ -13,7 +13,7 @@ from moongate.gateway.routing.quality import Quality, QualityRanks, TargetScore
 from moongate.gateway.routing.rendezvous import hash_key, scores, uniform
 from moongate.gateway.routing.route import RoutePolicy
 from moongate.gateway.routing.session_table import SessionTable, target_mark
-from moongate.gateway.routing.strategies import CHANGING, EXPLORING, Ranking, Standing, rank
+from moongate.gateway.routing.strategies import CHANGING, EXPLORING, Ranking, TargetSnapshot, rank
 
 RANK_SECONDS: Final = 1.0  # how long a ranking is used before it is made again
 _EXPLORES: Final = hash_key("explore")
@@ -38,7 +38,7 @@ class RoutedTarget(Protocol):
     def in_flight(self) -> int: ...
 
     @property
-    def rests_until(self) -> float: ...
+    def cool_down_until(self) -> float: ...
 
     def available(self, now: float) -> bool: ...
 
@@ -55,7 +55,7 @@ class RouteReport:
         self.slot = slot
 
 
-class Choice:
+class SelectedTarget:
     """The target of one request, and why. The others are put in order only if this one fails."""
 
     __slots__ = ("_selector", "first", "reason", "report", "session")
@@ -111,7 +111,7 @@ class RouteSelector:
         self._index_by_mark = {mark: index for index, mark in enumerate(self._marks)}
         self._rankings: dict[bool, tuple[float, Ranking]] = {}  # by whether the answer is streamed: until when, what
 
-    def choose(self, session: int, now: float, *, streamed: bool) -> Choice:
+    def choose(self, session: int, now: float, *, streamed: bool) -> SelectedTarget:
         """`session`: 64 bits that all turns of a session share."""
         session ^= self._salt
         if not self.policy.sticky:
@@ -121,20 +121,20 @@ class RouteSelector:
             if self.by_quality:
                 self.ranking(now, streamed=streamed)  # notices that a target has broken down
             if not self.ranks.broken[index]:
-                return Choice(self, session, index, STICKY)
-        choice = self._chosen(session, now, streamed)
-        self._sessions.put(session, self._marks[choice.first], now)
-        return choice
+                return SelectedTarget(self, session, index, STICKY)
+        selected = self._chosen(session, now, streamed)
+        self._sessions.put(session, self._marks[selected.first], now)
+        return selected
 
     def move(self, session: int, index: int, now: float) -> None:
         """The session is at another target now."""
         if self.policy.sticky:
             self._sessions.put(session, self._marks[index], now)
 
-    def others(self, choice: Choice, now: float) -> list[int]:
+    def others(self, selected: SelectedTarget, now: float) -> list[int]:
         ranking = self.ranking(now, streamed=True)
-        order = self._order(choice.session, ranking, self._available(now))
-        return [index for index in order if index != choice.first]
+        order = self._order(selected.session, ranking, self._available(now))
+        return [index for index in order if index != selected.first]
 
     def qualities(self, now: float) -> list[Quality]:
         return [each.score.quality(now) for each in self.targets]
@@ -147,14 +147,14 @@ class RouteSelector:
         strategy = self.policy.strategy
         if self.by_quality:
             self.ranks.update(self.qualities(now))
-        found = rank(strategy, self.standings(now, streamed=streamed))
+        found = rank(strategy, self.snapshots(now, streamed=streamed))
         self._rankings[streamed] = now if strategy in CHANGING else now + RANK_SECONDS, found
         return found
 
-    def standings(self, now: float, *, streamed: bool) -> list[Standing]:
+    def snapshots(self, now: float, *, streamed: bool) -> list[TargetSnapshot]:
         """What the ranking compares."""
         return [
-            Standing(
+            TargetSnapshot(
                 weight,
                 target.typical_price,
                 target.score.latency(streamed=streamed),
@@ -165,18 +165,18 @@ class RouteSelector:
             for target, weight, worse in zip(self.targets, self.policy.weights, self.ranks.worse, strict=True)
         ]
 
-    def _chosen(self, session: int, now: float, streamed: bool) -> Choice:
+    def _chosen(self, session: int, now: float, streamed: bool) -> SelectedTarget:
         """For a request whose session has no target yet, or whose target cannot be asked."""
         available = self._available(now)
         if not available:
-            first = min(range(len(self.targets)), key=lambda index: self.targets[index].rests_until)
-            return Choice(self, session, first, RESTING)
+            first = min(range(len(self.targets)), key=lambda index: self.targets[index].cool_down_until)
+            return SelectedTarget(self, session, first, RESTING)
         ranking = self.ranking(now, streamed=streamed)
         best = min(ranking.tiers[index] for index in available)
         behind = [index for index in available if ranking.tiers[index] > best]
         if behind and self.policy.strategy in EXPLORING and self._explores(session):
-            return Choice(self, session, self._ordered(session, behind)[0], EXPLORE)
-        return Choice(self, session, self._order(session, ranking, available)[0], ranking.reason)
+            return SelectedTarget(self, session, self._ordered(session, behind)[0], EXPLORE)
+        return SelectedTarget(self, session, self._order(session, ranking, available)[0], ranking.reason)
 
     def _available(self, now: float) -> list[int]:
         return [index for index, target in enumerate(self.targets) if target.available(now)]

@@ -21,7 +21,7 @@ EXPLORING: Final = frozenset({"quality", "latency"})  # these learn only from ta
 CHANGING: Final = frozenset({"least-busy"})  # their ranking changes with every request
 
 
-class Standing(NamedTuple):
+class TargetSnapshot(NamedTuple):
     """One target of a route at one moment."""
 
     weight: float = 1.0
@@ -47,36 +47,36 @@ def typical_price(prices: TokenPrices | None) -> int | None:
     return prices.input * TYPICAL_INPUT + cached * TYPICAL_CACHED + prices.output * TYPICAL_OUTPUT
 
 
-def rank(strategy: str, standings: Sequence[Standing]) -> Ranking:
-    return _STRATEGIES[strategy](standings)
+def rank(strategy: str, snapshots: Sequence[TargetSnapshot]) -> Ranking:
+    return _STRATEGIES[strategy](snapshots)
 
 
-def _ordered(standings: Sequence[Standing]) -> Ranking:
-    return Ranking(tuple(range(len(standings))), "order")
+def _ordered(snapshots: Sequence[TargetSnapshot]) -> Ranking:
+    return Ranking(tuple(range(len(snapshots))), "order")
 
 
-def _weighted(standings: Sequence[Standing]) -> Ranking:
-    return Ranking((0,) * len(standings), "weight")
+def _weighted(snapshots: Sequence[TargetSnapshot]) -> Ranking:
+    return Ranking((0,) * len(snapshots), "weight")
 
 
-def _least_busy(standings: Sequence[Standing]) -> Ranking:
-    return Ranking(_tiers([each.in_flight / each.weight for each in standings]), "in_flight")
+def _least_busy(snapshots: Sequence[TargetSnapshot]) -> Ranking:
+    return Ranking(_tiers([each.in_flight / each.weight for each in snapshots]), "in_flight")
 
 
-def _by_latency(standings: Sequence[Standing]) -> Ranking:
-    return Ranking(_tiers(_latencies(standings)), "latency")
+def _by_latency(snapshots: Sequence[TargetSnapshot]) -> Ranking:
+    return Ranking(_tiers(_latencies(snapshots)), "latency")
 
 
-def _by_cost(standings: Sequence[Standing]) -> Ranking:
-    return Ranking(_tiers([(each.price is None, each.price or 0) for each in standings]), "price")
+def _by_cost(snapshots: Sequence[TargetSnapshot]) -> Ranking:
+    return Ranking(_tiers([(each.price is None, each.price or 0) for each in snapshots]), "price")
 
 
-def _by_quality(standings: Sequence[Standing]) -> Ranking:
+def _by_quality(snapshots: Sequence[TargetSnapshot]) -> Ranking:
     """The best and those as good as it by price, if all of these are known, else by latency; the others by score."""
-    equal = [each for each in standings if not each.worse]
+    equal = [each for each in snapshots if not each.worse]
     priced = all(each.price is not None for each in equal) and len({each.price for each in equal}) > 1
-    costs = [float(each.price or 0) for each in standings] if priced else _latencies(standings, equal)
-    keys = [(each.worse, -each.score if each.worse else cost) for each, cost in zip(standings, costs, strict=True)]
+    costs = [float(each.price or 0) for each in snapshots] if priced else _latencies(snapshots, equal)
+    keys = [(each.worse, -each.score if each.worse else cost) for each, cost in zip(snapshots, costs, strict=True)]
     tiers = _tiers(keys)
     if len(equal) == 1:
         return Ranking(tiers, "quality")
@@ -84,11 +84,11 @@ def _by_quality(standings: Sequence[Standing]) -> Ranking:
     return Ranking(tiers, "price" if priced else by_latency)
 
 
-def _latencies(standings: Sequence[Standing], among: Sequence[Standing] | None = None) -> list[float]:
+def _latencies(snapshots: Sequence[TargetSnapshot], among: Sequence[TargetSnapshot] | None = None) -> list[float]:
     """Seconds; those that are about as fast as the fastest one are equal to it, and so are those not measured yet."""
-    known = [each.latency for each in (standings if among is None else among) if each.latency is not None]
+    known = [each.latency for each in (snapshots if among is None else among) if each.latency is not None]
     bound = min(known, default=0.0) * LATENCY_MARGIN
-    return [0.0 if each.latency is None or each.latency <= bound else each.latency for each in standings]
+    return [0.0 if each.latency is None or each.latency <= bound else each.latency for each in snapshots]
 
 
 def _tiers(keys: Sequence[object]) -> tuple[int, ...]:
@@ -96,7 +96,7 @@ def _tiers(keys: Sequence[object]) -> tuple[int, ...]:
     return tuple(places[key] for key in keys)
 
 
-_STRATEGIES: Final[Mapping[str, Callable[[Sequence[Standing]], Ranking]]] = {
+_STRATEGIES: Final[Mapping[str, Callable[[Sequence[TargetSnapshot]], Ranking]]] = {
     "ordered": _ordered,
     "weighted": _weighted,
     "least-busy": _least_busy,

@@ -77,16 +77,21 @@ class RequestReader:
         return self._taken(len(data))
 
     def _recognise(self, data: bytes) -> bytes | None:
-        """The body of a whole request whose head is known, if it is not too large; None if it is not that."""
+        """What is here of the body of a request whose head is known; None if it is not that, is too large, or too long.
+
+        The parser does not read this request at all.
+        """
         assert self._recogniser is not None
         found = self._recogniser.recognise(data)
         if found is None:
             return None
         head, length, body = found
         size = 0 if length is None else int(length)
-        if len(body) != size or size > self._limits.max_body:
+        if len(body) > size or size > self._limits.max_body:
             return None
-        self.begun = self.complete = True
+        self.begun = True
+        self._body_size, self._raw = len(body), size - len(body)
+        self.complete = not self._raw
         self.head = head
         self._length = length
         return body
@@ -94,8 +99,9 @@ class RequestReader:
     def _parse(self, data: bytes) -> None:
         fresh = not self.begun
         if self.head is None and b"\n" not in self._opening:
-            self._opening = (self._opening + data).lstrip(b"\r\n")
-            self.begun = self._opening != b""
+            opening = (self._opening + data if self._opening else data).lstrip(b"\r\n")
+            self._opening = opening[: opening.find(b"\n") + 1] or opening
+            self.begun = opening != b""
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserError:
@@ -122,17 +128,22 @@ class RequestReader:
             data = body[0] if len(body) == 1 else b"".join(body)
             body.clear()
             self._body_size += len(data)
-            self._framing += size - len(data)
-            if not self.complete and self._framing > 2 * self._limits.max_head + FRAMING_RATIO * self._body_size:
-                self._fail(400, "The chunk extensions of the request are too long")
+            self._count_framing(size - len(data))
             if self._body_size > self._limits.max_body:
                 self._fail(413, "The body of the request is too large")
             return data
         self._barren += size
-        self._framing += size
+        self._count_framing(size)
         if self._barren > self._limits.max_head and not self.complete:
             self._fail(431, "The head of the request is too large")
         return b""
+
+    def _count_framing(self, size: int) -> None:
+        """Bytes that are no body. Behind a chunked body they count, too: where it ended is not known."""
+        self._framing += size
+        allowed = 2 * self._limits.max_head + FRAMING_RATIO * self._body_size
+        if self._framing > allowed and self.head is not None and b"transfer-encoding" in self.head.fields:
+            self._fail(400, "The chunk extensions of the request are too long")
 
     def _fail(self, status: int, message: str) -> None:
         if self.failure is None:

@@ -1,7 +1,7 @@
 """Run the gateway: uvicorn with our protocol, in one process or several, from start to a clean shutdown.
 
-SIGTERM or SIGINT drains and exits with 0, a second one exits at once; SIGHUP reloads. With several workers a parent
-holds the sockets and replaces workers that die; each worker has its own socket (SO_REUSEPORT), so the kernel
+SIGTERM or SIGINT drains and exits with 0, a second one exits at once; SIGHUP reloads. A parent, if there is one, holds
+the sockets and replaces workers that die or hang; each worker has its own socket (SO_REUSEPORT), so the kernel
 distributes connections evenly, and a dead worker's replacement gets its socket with the connections that wait in it.
 Workers whose parent has died stop listening at once, then drain: the port belongs to whoever is started next.
 """
@@ -9,6 +9,7 @@ Workers whose parent has died stop listening at once, then drain: the port belon
 from __future__ import annotations
 
 import functools
+import socket
 from collections.abc import Callable
 from typing import Any, Protocol, cast, runtime_checkable
 
@@ -39,6 +40,7 @@ def serve(
     host: str,
     port: int,
     workers: int = 1,
+    supervised: bool = False,
     limits: ConnectionLimits | None = None,
     drain: float = 30,
     announce: Callable[[int], None] = lambda _: None,
@@ -48,11 +50,12 @@ def serve(
 ) -> int:
     """Serve until a signal stops it; returns the exit code. Raises OSError if the address cannot be bound.
 
-    `make(n)` makes the service of worker n (from 0), in its process. If the service has `handle`, requests go to that
-    without ASGI in between. `announce` is called with the port once connections are accepted. `manager` is told how it
-    fares; its sockets, if it has any, are served instead of `host` and `port`. A worker whose loop does not run for
-    `silence` seconds is replaced. One worker serves `admin`, if its service has `handle_admin`.
+    `make(n)` makes the service of worker n (from 0), in its process; its `handle`, if it has one, gets requests without
+    ASGI in between, one worker's `handle_admin` those of `admin`. `announce` gets the port when it listens.
+    `manager` is told how it fares; its sockets, if any, are served instead of `host` and `port`. Several workers have a
+    parent, one if `supervised`: it replaces a worker whose loop does not run for `silence` seconds.
     """
+    supervised = supervised or workers > 1
     raise_limits()
     manager = manager or ServiceManager()
     sockets = [limit_unsent(sock) for sock in manager.sockets] or listen(host, port, workers)
@@ -60,19 +63,25 @@ def serve(
     reports = WorkerReports(workers)
 
     def work(index: int, *, replaces: bool = False) -> int:
-        own = sockets_of(index, workers, sockets)
-        for other in set(sockets).difference(own):
-            other.close()
-        service, observer = make(index), manager if workers == 1 else reports.of(index)
+        own = _keep_own(index, workers, sockets)
+        service, observer = make(index), reports.of(index) if supervised else manager
         if replaces:  # the configuration may have been reloaded since the start
             service.reload()
             observer.reloaded()
-        position = ServerPosition(observer, has_parent=workers > 1, sockets_are_kept=bool(manager.sockets), admin=admin)
+        position = ServerPosition(observer, has_parent=supervised, sockets_are_kept=bool(manager.sockets), admin=admin)
         server = make_server(service, limits or ConnectionLimits(), drain, position)
         server.run(sockets=own)
         return server.exit_code
 
-    return work(0) if workers == 1 else supervise(work, reports, workers, manager, silence=silence)
+    return supervise(work, reports, workers, manager, silence=silence) if supervised else work(0)
+
+
+def _keep_own(index: int, workers: int, sockets: list[socket.socket]) -> list[socket.socket]:
+    """The sockets of this worker; those of the others are closed."""
+    own = sockets_of(index, workers, sockets)
+    for other in set(sockets).difference(own):
+        other.close()
+    return own
 
 
 def make_server(
@@ -84,7 +93,7 @@ def make_server(
     config = uvicorn.Config(
         cast(Any, service),
         http=cast(Any, functools.partial(ClientProtocol, limits=limits, handle=handle, connections=connections)),
-        loop="uvloop",
+        loop="auto",  # uvloop where it is installed
         ws="none",
         interface="asgi3",
         lifespan="auto",

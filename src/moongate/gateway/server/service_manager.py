@@ -41,6 +41,11 @@ class ServiceManager:
         descriptors = range(FIRST_DESCRIPTOR, FIRST_DESCRIPTOR + count)
         return cls(address if address[:1] in ("/", "@") else "", watchdog, tuple(map(_listening_socket, descriptors)))
 
+    @property
+    def has_watchdog(self) -> bool:
+        """Does it end and start again a process that sends no heartbeat?"""
+        return bool(self._address and self._interval)
+
     def ready(self) -> None:
         self._send("READY=1")
 

@@ -22,7 +22,9 @@ from moongate.gateway.server.shared_listener import SharedListener
 from moongate.gateway.server.stall_watch import StallReporter, StallWatch
 from moongate.gateway.server.workers import FORCE, ORPHANED, print_error, unblock_signals
 
-GC_THRESHOLD: Final = 10_000  # new objects; Python's 700 is reached every dozen requests, which leave no garbage
+# New objects before Python looks for garbage that reference counts miss. Requests leave none, and its 700 are reached
+# several times in each turn of an agent, whose objects would all be visited: they live as long as the answer takes.
+GC_THRESHOLD: Final = 100_000
 TRIM_TICKS: Final = 50  # of a tenth of a second
 ADMIN_LIMITS: Final = ConnectionLimits(max_head=16 * 1024, max_body=128 * 1024)
 SETTLE_SECONDS: Final = 0.05  # in which the loop may still accept a connection that it knew of

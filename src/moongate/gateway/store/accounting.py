@@ -93,17 +93,18 @@ class Accounting:
         outcome: tuple[int, int, int, float | None, float],
         *,
         billable: int,
+        known: int = 1,
     ) -> bool:
         """Settle and record a request that has ended. False: the journal is full, and the record is lost.
 
-        `counts` and `cost` are what the provider said of one attempt, and its price. `billable` is the number of
-        attempts that providers may have billed: for each further one the estimate is added. `outcome`: status,
+        `counts` and `cost` are what the provider said of `known` answers, and their price. `billable` is the number of
+        requests that providers may have billed: for each further one the estimate is added. `outcome`: status,
         attempts, repairs, seconds to the first byte, seconds.
         """
         status, attempts, repairs, first_byte, seconds = outcome
         missing = billable
         if counts is not None:
-            missing -= 1
+            missing -= known
         else:
             counts, cost = NO_TOKENS, 0
         if missing > 0:

@@ -29,7 +29,14 @@ class Journal:
     """One worker's part. Not for several threads."""
 
     def __init__(
-        self, folder: Path, *, worker: int = 0, slots: int = 1000, limit: int = JOURNAL_BYTES, exact: bool = False
+        self,
+        folder: Path,
+        *,
+        worker: int = 0,
+        slots: int = 1000,
+        limit: int = JOURNAL_BYTES,
+        exact: bool = False,
+        node: int = 0,
     ) -> None:
         """`exact`: no other number than `worker`. Raises StoreError if it cannot be written, StoreBusy if the number
         is not free."""
@@ -39,7 +46,7 @@ class Journal:
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             self.number, self._lock = _own_number(folder, (worker,) if exact else (worker, *range(MAX_WORKERS)))
-            self.ids = RowIds(self.number)
+            self.ids = RowIds(self.number, node)
             self._slots = ReservationSlots(folder / f"{self.number:02}.open", slots)
             # A name is never used again: a writer may still hold the file of a dead worker for abandoned.
             used = [_sequence(path) for path in segments(folder, self.number)]

@@ -44,13 +44,14 @@ def read_snapshot(database: Database, day: int) -> Snapshot:
             by_digest[key.previous_digest] = key
         by_digest[key.digest] = key
         if key.limits.has_budget:
-            found[key.identity] = _spent(database, "key", key.id, key.limits, day)
+            found[key.identity] = spent_by(database, "key", key.id, key.limits, day)
     for team in teams.values():
         if team.limits.has_budget:
-            found[team.identity] = _spent(database, "team", team.id, team.limits, day)
+            found[team.identity] = spent_by(database, "team", team.id, team.limits, day)
     return Snapshot(revision, by_digest, teams, found)
 
 
-def _spent(database: Database, dimension: str, name: str, limits: LimitSet, day: int) -> Spent:
+def spent_by(database: Database, dimension: str, name: str, limits: LimitSet, day: int) -> Spent:
+    """What a key or team has spent in the window of its budget. Raises StoreError."""
     window = window_of(limits.reset, day)
     return Spent(window.start, *spent(database, dimension, name, window))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -15,11 +15,13 @@ from moongate.gateway.limits.account import Account
 from moongate.gateway.limits.limit_set import LimitSet
 from moongate.gateway.limits.limiter import Limiter
 from moongate.gateway.store.accounting import Accounting
+from moongate.gateway.store.connect import open_database
 from moongate.gateway.store.entities import StoredKey
-from moongate.gateway.store.errors import StoreBusy, StoreError, StoreUnreachable
+from moongate.gateway.store.errors import StoreBusy, StoreDenied, StoreError, StoreUnreachable
 from moongate.gateway.store.journal import Journal
 from moongate.gateway.store.key_watch import KeyWatch
-from moongate.gateway.store.snapshot import Snapshot
+from moongate.gateway.store.node_number import node_number
+from moongate.gateway.store.snapshot import Snapshot, Spent, read_snapshot, spent_by
 from moongate.gateway.store.writer import UsageWriter
 
 LEASE_MARGIN: Final = 60.0  # seconds that a reservation may be older than the longest answer
@@ -56,7 +58,7 @@ class WorkerStore:
     ) -> None:
         """Opens it, takes in what the last run left and reads the keys; if the database is away, later.
         Raises StoreError."""
-        url, folder = place
+        self._url, folder = place
         self._limiter = limiter
         self._clock = clock
         self._lease = longest + LEASE_MARGIN
@@ -64,16 +66,16 @@ class WorkerStore:
         self._last_error = ""
         self._changes: deque[Snapshot] = deque(maxlen=1)  # the latest counts
         self._snapshot = Snapshot()
-        journal = Journal(folder, worker=worker, slots=slots, limit=settings.journal)
+        journal = _journal(place, worker, slots, settings.journal)
         self.accounting = Accounting(journal, strict=settings.strict)
         self._writer = UsageWriter(
-            url,
+            self._url,
             folder,
             retention_days=settings.retention or None,
             today=limiter.today,
             on_error=self._failed,
         )
-        self._watch = KeyWatch(url, limiter.today, self._changes.append, self._failed)
+        self._watch = KeyWatch(self._url, limiter.today, self._changes.append, self._failed)
         try:
             self._writer.catch_up(START_SECONDS)
             self._snapshot = self._watch.first()
@@ -91,7 +93,7 @@ class WorkerStore:
         """After the last request. Rows that the database does not take in time stay in the journal."""
         self.accounting.journal.close()
         self._watch.close()
-        self._writer.close()
+        self._writer.close(worker=self.accounting.journal.number)
 
     def expire_reservations(self) -> int:
         """Settle reservations whose lease is over; gives how many. To be called now and then."""
@@ -128,7 +130,31 @@ class WorkerStore:
             team_id=key.team or "",
             allowed=allowed,
             expires=_end_of(key, digest),
+            inspected=key.metadata.get("inspect") is True,
         )
+
+    def read_spent(self, identity: bytes) -> Spent | None:
+        """What a key or team has spent in the window of its budget, as the database says now; None: nobody has this
+        identity. In any thread. Raises StoreError."""
+        snapshot = self._snapshot
+        owners = (("key", snapshot.keys.values()), ("team", snapshot.teams.values()))
+        for dimension, owned in owners:
+            found = next((each for each in owned if each.identity == identity), None)
+            if found is not None:
+                database = open_database(self._url)
+                try:
+                    return spent_by(database, dimension, found.id, found.limits, self._limiter.today())
+                finally:
+                    database.close()
+        return None
+
+    def read_all_spent(self) -> Mapping[bytes, Spent]:
+        """The same of all keys and teams that have a budget, by their identity."""
+        database = open_database(self._url)
+        try:
+            return read_snapshot(database, self._limiter.today()).spent
+        finally:
+            database.close()
 
     def _account(self, identity: bytes, limits: LimitSet, owner: str) -> Account:
         account = self._limiter.account(identity, limits, owner)
@@ -146,6 +172,16 @@ class WorkerStore:
         if str(error) != self._last_error:
             self._last_error = str(error)
             self._warn(f"{error}; usage waits in the journal")
+
+
+def _journal(place: tuple[str, Path], worker: int, slots: int, limit: int) -> Journal:
+    """Raises StoreError."""
+    url, folder = place
+    try:
+        node = node_number(url, folder)
+    except OSError as error:
+        raise StoreDenied(f"the journal {folder} cannot be written: {error.strerror}") from None
+    return Journal(folder, worker=worker, slots=slots, limit=limit, node=node)
 
 
 def _end_of(key: StoredKey, digest: bytes) -> int | None:

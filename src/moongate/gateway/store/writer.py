@@ -55,6 +55,7 @@ class UsageWriter:
         self._stop = threading.Event()
         self._runner: threading.Thread | None = None
         self._lock = -1
+        self._leaving: int | None = None
         self._database: Database | None = None
         self._table: UsageTable | None = None
         self._readers: dict[Path, SegmentReader] = {}
@@ -81,8 +82,10 @@ class UsageWriter:
         finally:
             self._give_up()
 
-    def close(self, seconds: float = CLOSE_SECONDS) -> None:
-        """Take what is there, if this process can; what is not taken stays in the journal."""
+    def close(self, seconds: float = CLOSE_SECONDS, worker: int | None = None) -> None:
+        """Take what is there, if this process can; what is not taken stays in the journal. `worker`: whose segments
+        must be gone, all if None."""
+        self._leaving = worker
         self._stop.set()
         if self._runner is not None:
             self._runner.join(seconds)
@@ -96,10 +99,20 @@ class UsageWriter:
                     break
             while self._lock >= 0 and not self._stop.is_set():
                 self._stop.wait(self._turn())
-            if self._lock >= 0 or self._elected():  # whoever goes last takes what is left
-                self._turn()
+            self._finish()
         finally:
             self._give_up()
+
+    def _finish(self) -> None:
+        """Whoever goes last takes what is left. Another one may write now, and have looked before the last rows came:
+        wait until it has taken them or has gone."""
+        end = time.monotonic() + CLOSE_SECONDS
+        while not self._elected():
+            if time.monotonic() > end or not segments(self._folder, self._leaving):
+                return
+            time.sleep(CATCH_UP_SECONDS)
+        self._looks = 0  # those that have gone before may have left segments of their predecessors
+        self._turn()
 
     def _turn(self) -> float:
         """One look at the journal; gives the seconds to wait."""

@@ -8,7 +8,7 @@ from moongate.chat.call_grouping import ARGUMENTS, arguments_text, body_of, text
 from moongate.kimi.answer.call import AnswerCall, EmittedCalls
 from moongate.kimi.answer.context import AnswerContext
 from moongate.kimi.answer.judge import JudgedCall
-from moongate.kimi.ids import Ledger, bare_tool_name
+from moongate.kimi.ids import CallIds, bare_tool_name
 from moongate.kimi.markers.piece_builder import NAMELESS
 from moongate.payload import JsonObject
 
@@ -20,8 +20,8 @@ class CallRules:
         "_active",
         "_answer",
         "_assembles",
+        "_call_ids",
         "_choice",
-        "_ledger",
         "_next_index",
         "_used_indexes",
         "all",
@@ -37,9 +37,9 @@ class CallRules:
         self.nameless = False  # a call was dropped because it has no name
         self._answer = answer
         self._assembles = answer.options.assemble_tool_deltas
-        self._active = answer.ledger.active  # section 3 is on
+        self._active = answer.call_ids.active  # section 3 is on
         self._choice = choice
-        self._ledger: Ledger | None = None
+        self._call_ids: CallIds | None = None
         self._used_indexes: set[int] = set()
         self._next_index = 0
 
@@ -88,11 +88,11 @@ class CallRules:
         self.note("arguments", at, ".function.arguments", arguments, text)
         return {"arguments": text}
 
-    def _ids(self) -> Ledger:
+    def _ids(self) -> CallIds:
         """The ids of the conversation up to here."""
-        if self._ledger is None:
-            self._ledger = self._answer.ledger.fork()
-        return self._ledger
+        if self._call_ids is None:
+            self._call_ids = self._answer.call_ids.fork()
+        return self._call_ids
 
     def _claim(self, original_id: str, name: str) -> str:
         """The id that the client sees, for one that contains the sent name."""

@@ -62,10 +62,10 @@ class CallWriter(MarkerCalls):
         if call.id is not None:
             repaired = self._later_delta(call, entry)
         elif not self._may_leave(call):
-            self._held.add(call, self._may_be_twin(call))
+            self._held.add(call, self._may_be_duplicate(call))
             call.hold(entry)
             return before
-        elif self._drop_twin(call):
+        elif self._drop_duplicate(call):
             return before
         else:
             repaired = self._first_delta(call, call.released(entry) if call.held else entry)
@@ -89,7 +89,7 @@ class CallWriter(MarkerCalls):
     def _release(self, named: list[AnswerCall]) -> list[JsonObject]:
         left: list[JsonObject] = []
         for call in named:
-            if not self._drop_twin(call):
+            if not self._drop_duplicate(call):
                 left.append(self._first_delta(call, call.released({})))
                 if self._answer.options.manual_tool_parsing:
                     self._record_native(call)
@@ -99,13 +99,13 @@ class CallWriter(MarkerCalls):
         """Whether the client may see the call now. One that may have come as markers waits for its arguments."""
         if self._active and not call.name_is_whole:
             return False
-        return not self._may_be_twin(call) or call.is_whole()
+        return not self._may_be_duplicate(call) or call.is_whole()
 
-    def _may_be_twin(self, call: AnswerCall) -> bool:
+    def _may_be_duplicate(self, call: AnswerCall) -> bool:
         """Whether a call of this name came as markers before (section 5.7)."""
         return self._marked is not None and self._marked.has_name(self._original_name(call.name))
 
-    def _drop_twin(self, call: AnswerCall) -> bool:
+    def _drop_duplicate(self, call: AnswerCall) -> bool:
         """Drop the call if it came as markers before (section 5.7)."""
         if self._marked is None or not self._marked.take(self._original_name(call.name), call.arguments):
             return False

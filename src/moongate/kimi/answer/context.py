@@ -9,9 +9,9 @@ from moongate.kimi.generations import ModelFacts
 from moongate.kimi.markers.arguments import repair_arguments
 from moongate.kimi.markers.k2_markers import K2Markers
 from moongate.kimi.markers.pieces import Parser
-from moongate.kimi.offer import Offer
 from moongate.kimi.options import KimiOptions
 from moongate.kimi.request.prepare import Prepared
+from moongate.kimi.tool_set import ToolSet
 
 
 class AnswerContext:
@@ -19,14 +19,13 @@ class AnswerContext:
 
     __slots__ = (
         "_model",
+        "call_ids",
         "fast",
         "judge",
-        "ledger",
         "marker_starts",
         "markers",
         "names",
         "notes",
-        "offer",
         "offered",
         "only_ids",
         "options",
@@ -34,6 +33,7 @@ class AnswerContext:
         "repairs_calls",
         "repairs_shape",
         "tokens",
+        "tool_set",
     )
 
     def __init__(
@@ -45,11 +45,11 @@ class AnswerContext:
         marker_starts: str,
         fast: bool = True,
     ) -> None:
-        offer, ledger, names = prepared.offer, prepared.ledger, prepared.names
-        parses, renames, offered = options.manual_tool_parsing, bool(names.renamed), offer.tools
+        tool_set, call_ids, names = prepared.tool_set, prepared.call_ids, prepared.names
+        parses, renames, offered = options.manual_tool_parsing, bool(names.renamed), tool_set.tools
         self.options = options
         self.notes = prepared.notes
-        self.ledger, self.names, self.offer = ledger, names, offer
+        self.call_ids, self.names, self.tool_set = call_ids, names, tool_set
         self.tokens: tuple[str, ...] = () if parses else tokens  # emptied when one was seen
         self.markers = tokens
         self.marker_starts = marker_starts
@@ -57,12 +57,12 @@ class AnswerContext:
         self.renames = renames
         # The model saw the sent names, and may know the client's from the text.
         self.offered: Collection[str] = {*offered, *map(names.sent, offered)} if renames else offered
-        self.repairs_calls = ledger.active or parses or renames
+        self.repairs_calls = call_ids.active or parses or renames
         # With this off as well, every stream keeps its own bytes (section 1).
         self.repairs_shape = options.enforce_finish_reason_loop
         # Of a well-formed native call in a whole answer only the id is checked.
-        self.only_ids = ledger.active and not (renames or parses or options.repair_arguments)
-        self.judge = Judge(prepared.notes, offered, names, options.id_prefix, offer.call_required)
+        self.only_ids = call_ids.active and not (renames or parses or options.repair_arguments)
+        self.judge = Judge(prepared.notes, offered, names, options.id_prefix, tool_set.call_required)
         self._model = model
 
     def note(self, kind: str, where: str, before: object = None, after: object = None) -> None:
@@ -70,13 +70,13 @@ class AnswerContext:
 
     def parser(self) -> Parser:
         """A marker parser for one choice."""
-        offer = self.offer
+        tool_set = self.tool_set
         if self.renames:  # the model saw the sent names, and writes them
-            sent = {self.names.sent(name): tool for name, tool in offer.tools.items()}
-            offer = Offer(sent, offer.calls_allowed, offer.id_prefix)
+            sent = {self.names.sent(name): tool for name, tool in tool_set.tools.items()}
+            tool_set = ToolSet(sent, tool_set.calls_allowed, tool_set.id_prefix)
         family = self._model.family
         make = family.parser if self.fast or family.plain_parser is None else family.plain_parser
-        return make(self.options.tool_tokens, offer, self.options.repair_arguments)
+        return make(self.options.tool_tokens, tool_set, self.options.repair_arguments)
 
     @property
     def stop_characters(self) -> str:

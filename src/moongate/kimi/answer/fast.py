@@ -9,7 +9,7 @@ from moongate.payload import JsonObject
 def needs_no_repair(answer: AnswerContext, choice: JsonObject, message: JsonObject) -> bool:
     """Is it text without calls, without anything that may be a marker, that ended with `stop`? Most answers are."""
     content = message.get("content")
-    if choice.get("finish_reason") != "stop" or message.get("tool_calls") or answer.offer.call_required:
+    if choice.get("finish_reason") != "stop" or message.get("tool_calls") or answer.tool_set.call_required:
         return False
     if not content or type(content) is not str or answer.may_hold_marker(content):
         return False

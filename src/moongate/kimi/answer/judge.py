@@ -59,7 +59,7 @@ class Judge:
     ) -> None:
         self._notes, self._offered, self._names, self._prefix = notes, offered, names, prefix
         self._call_required = call_required
-        self._start = notes.position  # what is noted from here on is about the answer
+        self._start = notes.begin_answer()
         self._ended = False
         self._error: Verdict | None = None
         self.choices: dict[int, frozenset[str]] = {}  # the kinds of damage of each choice that is over

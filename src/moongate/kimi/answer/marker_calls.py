@@ -8,7 +8,7 @@ from operator import itemgetter
 from moongate.kimi.answer.call import AnswerCall, EmittedCalls
 from moongate.kimi.answer.call_rules import CallRules
 from moongate.kimi.answer.context import AnswerContext
-from moongate.kimi.answer.twins import Twins
+from moongate.kimi.answer.seen_calls import SeenCalls
 from moongate.kimi.markers.pieces import WholeCall
 
 
@@ -19,12 +19,12 @@ class MarkerCalls(CallRules):
 
     def __init__(self, answer: AnswerContext, choice: int) -> None:
         super().__init__(answer, choice)
-        self._native: Twins | None = None  # the native calls so far
-        self._marked: Twins | None = None  # the calls read from markers so far
+        self._native: SeenCalls | None = None  # the native calls so far
+        self._marked: SeenCalls | None = None  # the calls read from markers so far
 
     def _record_native(self, call: AnswerCall) -> None:
         if self._native is None:
-            self._native = Twins()
+            self._native = SeenCalls()
         self._native.record(call.client_name, call)
 
     @property
@@ -40,9 +40,9 @@ class MarkerCalls(CallRules):
         """Whether this parsed call came natively as well."""
         return self._native is not None and self._native.take(self._answer.names.original(name), arguments)
 
-    def _marked_calls(self) -> Twins:
+    def _marked_calls(self) -> SeenCalls:
         if self._marked is None:
-            self._marked = Twins()
+            self._marked = SeenCalls()
         return self._marked
 
     def open(self, original_id: str, name: str) -> AnswerCall:

@@ -17,7 +17,7 @@ from moongate.payload import JsonObject, loads
 
 def schema_check(answer: AnswerContext) -> Callable[[], Verdict] | None:
     """What gives the verdict with `schema_mismatch`; None if the answer has no calls. Only when the answer is over."""
-    tools = answer.offer.tools
+    tools = answer.tool_set.tools
     if not answer.judge.calls or not isinstance(tools, OfferedTools):
         return None
     return lambda: _checked(answer, tools.parameters)

@@ -15,12 +15,12 @@ class WaitingCalls:
         self.named: dict[AnswerCall, None] = {}  # they have a name ...
         self.unsure: dict[AnswerCall, None] = {}  # ... of which more may come
 
-    def add(self, call: AnswerCall, may_be_twin: bool) -> None:
-        """The call waits; `may_be_twin`: for its arguments, since a call of its name came as markers."""
+    def add(self, call: AnswerCall, may_be_duplicate: bool) -> None:
+        """The call waits; `may_be_duplicate`: for its arguments, since a call of its name came as markers."""
         self.all[call] = None
         if call.name:
             self.named[call] = None
-            if not may_be_twin:
+            if not may_be_duplicate:
                 self.unsure[call] = None
 
     def remove(self, call: AnswerCall) -> None:

@@ -10,7 +10,7 @@ from moongate.chat.items import Chunk
 from moongate.chat.progress import choice_index
 from moongate.chat.replay import chunks_of
 from moongate.chat.verdict import Verdict
-from moongate.kimi.exchange import KimiExchange
+from moongate.kimi.exchange import MAX_CHOICES, KimiExchange
 from moongate.kimi.guard.calls import CallGuard, GuardedCall
 from moongate.kimi.guard.held_calls import HeldCalls, renamed_id
 from moongate.kimi.guard.tries import NEVER_TRIED_AGAIN, TRIED_AGAIN
@@ -72,6 +72,10 @@ class GuardedAnswer:
             choice = self.choices[index] = GuardedChoice(HeldCalls(index, self._check))
         return choice
 
+    def guards(self, index: int) -> bool:
+        """Whether this choice is among those that are repaired."""
+        return len(self.choices) < MAX_CHOICES or index in self.choices
+
     def is_final(self) -> bool:
         """Is there a choice for which no further try is made?"""
         judged = self.exchange.answer.judge.choices
@@ -87,7 +91,7 @@ class GuardedAnswer:
         news = choices
         if isinstance(choices, list):
             news = [
-                self._whole_choice(each, choice_index(each, at))
+                self._whole_choice(each, choice_index(each, at)) if at < MAX_CHOICES else each
                 for at, each in enumerate(choices)
                 if isinstance(each, dict)
             ]

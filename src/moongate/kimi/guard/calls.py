@@ -11,10 +11,11 @@ from moongate.chat.contracts import Note
 from moongate.chat.message_tools import tools_of
 from moongate.kimi.answer.judge import JudgedCall
 from moongate.kimi.guard.check import path_text
+from moongate.kimi.guard.mend import Mended
 from moongate.kimi.guard.names import near_tool
-from moongate.kimi.guard.tool_schemas import ToolSchemas
+from moongate.kimi.guard.tool_schemas import ToolSchema, ToolSchemas
 from moongate.kimi.request.tools import parameters_by_name
-from moongate.payload import JsonObject, dumps_text, loads
+from moongate.payload import JsonObject, dumps_exactly, loads, loads_exactly
 
 _MOST_NAMES: Final = 20  # of offered tools in an error
 _NEAR_NAME: Final = "the name differs from an offered tool's only in case, _, -, . or a prefix"
@@ -86,14 +87,14 @@ class CallGuard:
         mismatch = schema.mismatch(value)
         if mismatch is None:
             return made(text, notes=tuple(notes))
-        mended = schema.mended(value)
+        mended, written = _mended(schema, text)
         if mended is None:
             error = f"the arguments do not fit the tool's schema: {mismatch}"
             return made(text, error=error, misfit=True, notes=tuple(notes))
         for fix in mended.fixes:
             where = f".function.arguments.{path_text(fix.path)}" if fix.path else ".function.arguments"
             notes.append(Note("guard", where, fix.before, fix.after, fix.why))
-        return made(dumps_text(mended.value), notes=tuple(notes))
+        return made(written, notes=tuple(notes))
 
     def _parsed(self, text: str) -> tuple[object, str, str]:
         """The value of the arguments, their text, and why they have no value."""
@@ -108,6 +109,15 @@ class CallGuard:
             except ValueError:
                 pass
         return None, text, problem
+
+
+def _mended(schema: ToolSchema, text: str) -> tuple[Mended | None, str]:
+    """The mended arguments and their text, in which nothing else has changed."""
+    try:
+        mended = schema.mended(loads_exactly(text))
+        return mended, "" if mended is None else dumps_exactly(mended.value)
+    except ValueError:
+        return None, ""
 
 
 def _unknown(name: str, offered: Sequence[str]) -> str:

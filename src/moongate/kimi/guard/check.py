@@ -58,9 +58,7 @@ class SchemaCheck:
         if not isinstance(schema, dict) or not schema:
             return None
         self.spend(1)
-        self._depth += 1
-        if self._depth > MAX_DEPTH:
-            raise TooMuchWork
+        self.descend()
         try:
             for keyword, rule in rules_for(value):
                 if keyword in schema:
@@ -68,11 +66,20 @@ class SchemaCheck:
                     if found is not None:
                         return found
         finally:
-            self._depth -= 1
+            self.ascend()
         return None
 
     def fits(self, schema: object, value: object) -> bool:
         return self.find(schema, value, ()) is None
+
+    def descend(self) -> None:
+        """Go one schema deeper. Raises TooMuchWork if that is too deep; `ascend` follows in any other case."""
+        if self._depth == MAX_DEPTH:
+            raise TooMuchWork
+        self._depth += 1
+
+    def ascend(self) -> None:
+        self._depth -= 1
 
     def spend(self, steps: int) -> None:
         self._steps -= steps

@@ -13,6 +13,7 @@ from moongate.kimi.guard.calls import GuardedCall
 from moongate.payload import JsonObject
 
 MAX_HELD_CHARS: Final = 8 * 1024 * 1024  # of arguments; past that they flow
+CHUNK_CHARS: Final = 256  # a chunk counts as so many beside its arguments: it takes memory, however small it is
 
 Check = Callable[[str, str, bool], GuardedCall]  # name, arguments, custom
 
@@ -50,6 +51,7 @@ class HeldCalls:
         if self.flowing or any(call_index(entry) in self._released for entry in deltas):
             return [chunk]
         self._chunks.append(chunk)
+        self._size += CHUNK_CHARS
         self._checked = None
         for entry in deltas:
             kind, body = body_of(entry)

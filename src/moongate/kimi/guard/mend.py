@@ -46,6 +46,15 @@ def _mended(check: SchemaCheck, schema: object, value: object, path: Path) -> Me
     """The value with what can be mended of it for this part of the schema."""
     if not isinstance(schema, dict) or check.fits(schema, value):
         return Mended(value)
+    check.descend()
+    try:
+        return _changed(check, schema, value, path)
+    finally:
+        check.ascend()
+
+
+def _changed(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mended:
+    """The same for a value that does not fit."""
     made = Mended(value)
     if "$ref" in schema:
         made = _then(made, _mended(check, check.resolve(schema["$ref"]), made.value, path))

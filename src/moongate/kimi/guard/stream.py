@@ -71,7 +71,8 @@ class GuardedStream:
         dicts = [choice for choice in choices if isinstance(choice, dict)]
         if not any(choice.get("finish_reason") is not None or _entries(choice) for choice in dicts):
             for at, choice in enumerate(dicts):
-                self._remember(choice, self._answer.choice(choice_index(choice, at)))
+                if self._answer.guards(index := choice_index(choice, at)):
+                    self._remember(choice, self._answer.choice(index))
             return self.continued([chunk])
         payload = {name: value for name, value in chunk.payload.items() if name != "usage"}
         left: list[Chunk] = []
@@ -81,7 +82,7 @@ class GuardedStream:
         return left
 
     def _choice(self, chunk: Chunk, choice: object, at: int) -> list[Chunk]:
-        if not isinstance(choice, dict):
+        if not isinstance(choice, dict) or not self._answer.guards(choice_index(choice, at)):
             return self.continued([chunk])
         guarded = self._answer.choice(choice_index(choice, at))
         self._remember(choice, guarded)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from moongate.kimi.offer import Offer
+from moongate.kimi.tool_set import ToolSet
 
 MAX_HEADER_CHARS: Final = 512  # a longer text is prose, not a header
 
@@ -23,21 +23,21 @@ class Header(NamedTuple):
     by_keys: bool = False
 
 
-def read_header(text: str, offer: Offer) -> Header:
+def read_header(text: str, tool_set: ToolSet) -> Header:
     standard = _STANDARD(text)
-    if standard is not None and offer.has(standard[1]):  # a shortcut: the steps below give the same result
+    if standard is not None and tool_set.has(standard[1]):  # a shortcut: the steps below give the same result
         return Header(text, standard[1])
     original_id = text.strip()
     rest = original_id.removeprefix("functions.")
     if len(rest) == len(original_id):
-        rest = original_id.removeprefix(f"{offer.id_prefix}.")
+        rest = original_id.removeprefix(f"{tool_set.id_prefix}.")
     name, colon, index = rest.rpartition(":")
     indexed = index.isdigit() and index.isascii() and colon != ""
     if not indexed:
         name = rest
-    if offer.has(name):
+    if tool_set.has(name):
         return Header(original_id, name)
-    if name.startswith("functions") and (sanitised := _sanitised_name(name, offer)):
+    if name.startswith("functions") and (sanitised := _sanitised_name(name, tool_set)):
         return Header(original_id, sanitised)
     if indexed:
         return Header(original_id, name)
@@ -47,10 +47,10 @@ def read_header(text: str, offer: Offer) -> Header:
 class HeaderCache:
     """`read_header` for many headers: those that differ in nothing but their index are read once."""
 
-    __slots__ = ("_names", "_offer", "_others")
+    __slots__ = ("_names", "_others", "_tool_set")
 
-    def __init__(self, offer: Offer) -> None:
-        self._offer = offer
+    def __init__(self, tool_set: ToolSet) -> None:
+        self._tool_set = tool_set
         self._names: dict[str, str] = {}  # by the text before the index
         self._others: dict[str, Header] = {}  # headers without an index
 
@@ -60,27 +60,27 @@ class HeaderCache:
         if not (colon and index.isdigit() and index.isascii()):
             other = self._others.get(text)
             if other is None:
-                other = self._others[text] = read_header(text, self._offer)
+                other = self._others[text] = read_header(text, self._tool_set)
             return other
         name = self._names.get(head)
         if name is None:
-            header = read_header(text, self._offer)
+            header = read_header(text, self._tool_set)
             if header.original_id != text:  # it has leading whitespace
                 return header
             name = self._names[head] = header.name
         return text, name, False
 
 
-def _sanitised_name(name: str, offer: Offer) -> str:
+def _sanitised_name(name: str, tool_set: ToolSet) -> str:
     """The offered tool in an id whose separators were replaced or removed: `functions_NAME_N`, `functionsNAMEN`."""
     found = _UNDERSCORES(name)
-    if found is not None and offer.has(found[1]):
+    if found is not None and tool_set.has(found[1]):
         return found[1]
     found = _NO_SEPARATORS(name)
     if found is not None:
         stem, digits = found[1], found[2]
         # The tool's name may itself end in digits: the longest offered one wins.
         for end in range(len(digits) - 1, -1, -1):
-            if offer.has(stem + digits[:end]):
+            if tool_set.has(stem + digits[:end]):
                 return stem + digits[:end]
     return ""

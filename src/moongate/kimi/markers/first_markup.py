@@ -12,7 +12,7 @@ from moongate.kimi.markers.k2 import K2, K2Parser
 from moongate.kimi.markers.k3 import K3, K3Parser
 from moongate.kimi.markers.k3_tags import CLOSED, OPENED
 from moongate.kimi.markers.pieces import Channel, Parser, Piece, Text
-from moongate.kimi.offer import Offer
+from moongate.kimi.tool_set import ToolSet
 from moongate.kimi.tool_tokens import ToolTokens
 
 MAX_BLANKS: Final = 64  # between a token of K3 and the name of its tag
@@ -25,9 +25,9 @@ class FirstMarkupParser:
 
     __slots__ = ("_decided", "_held", "_last", "_make_k3", "_parser", "_search")
 
-    def __init__(self, tokens: ToolTokens, offer: Offer, repair_arguments: bool, fast: bool = True) -> None:
-        self._parser: Parser = K2Parser(tokens, offer, repair_arguments, fast)
-        self._make_k3: Callable[[], Parser] = lambda: K3Parser(offer, repair_arguments, fast)
+    def __init__(self, tokens: ToolTokens, tool_set: ToolSet, repair_arguments: bool, fast: bool = True) -> None:
+        self._parser: Parser = K2Parser(tokens, tool_set, repair_arguments, fast)
+        self._make_k3: Callable[[], Parser] = lambda: K3Parser(tool_set, repair_arguments, fast)
         self._search = _first_markup(tokens)
         self._decided = False
         self._held: list[tuple[Channel, str]] = []  # what may become the first markup
@@ -128,8 +128,8 @@ def _markers(tokens: ToolTokens) -> tuple[str, ...]:
     return (*K2.markers(tokens), *K3.markers(tokens))
 
 
-def _plain_parser(tokens: ToolTokens, offer: Offer, repair_arguments: bool) -> FirstMarkupParser:
-    return FirstMarkupParser(tokens, offer, repair_arguments, fast=False)
+def _plain_parser(tokens: ToolTokens, tool_set: ToolSet, repair_arguments: bool) -> FirstMarkupParser:
+    return FirstMarkupParser(tokens, tool_set, repair_arguments, fast=False)
 
 
 FIRST_MARKUP: Final = Family(

@@ -10,7 +10,7 @@ from typing import Final
 from moongate.kimi.family import Family, IdRule
 from moongate.kimi.markers.k2_markers import K2Markers, singular
 from moongate.kimi.markers.k2_reader import K2Reader
-from moongate.kimi.offer import Offer
+from moongate.kimi.tool_set import ToolSet
 from moongate.kimi.tool_tokens import ToolTokens
 
 
@@ -19,12 +19,12 @@ class K2Parser(K2Reader):
 
     __slots__ = ()
 
-    def __init__(self, tokens: ToolTokens, offer: Offer, repair_arguments: bool, fast: bool = True) -> None:
-        super().__init__(K2Markers.of(tokens), offer, repair_arguments, fast)
+    def __init__(self, tokens: ToolTokens, tool_set: ToolSet, repair_arguments: bool, fast: bool = True) -> None:
+        super().__init__(K2Markers.of(tokens), tool_set, repair_arguments, fast)
 
 
-def _plain_parser(tokens: ToolTokens, offer: Offer, repair_arguments: bool) -> K2Parser:
-    return K2Parser(tokens, offer, repair_arguments, fast=False)
+def _plain_parser(tokens: ToolTokens, tool_set: ToolSet, repair_arguments: bool) -> K2Parser:
+    return K2Parser(tokens, tool_set, repair_arguments, fast=False)
 
 
 def _markers(tokens: ToolTokens) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from moongate.kimi.markers.call_headers import Header, read_header
 from moongate.kimi.markers.json_scan import COMPLETE
 from moongate.kimi.markers.piece_builder import FORBIDDEN, PieceBuilder
 from moongate.kimi.markers.pieces import CallOpened, Channel, Dropped
-from moongate.kimi.offer import Offer
+from moongate.kimi.tool_set import ToolSet
 
 
 class Outcome(Enum):
@@ -28,7 +28,7 @@ CALL, BY_KEYS, TEXT, DROPPED = Outcome  # aliases: looking a member up in its cl
 class BlockContext:
     """What blocks are judged by, and where their pieces go."""
 
-    offer: Offer
+    tool_set: ToolSet
     builder: PieceBuilder
     repair: bool
 
@@ -63,7 +63,7 @@ class CallBlock:
         self.outcome = self._judge()
 
     def _judge(self) -> Outcome:
-        if not self._context.offer.calls_allowed:
+        if not self._context.tool_set.calls_allowed:
             self._builder.call_boundary()
             return DROPPED
         if self._header.name:
@@ -130,7 +130,7 @@ class CallBlock:
         """Emit the call as a whole if its argument keys identify a tool."""
         text = "".join((*self._emitted, self.arguments.close()))
         arguments = payload.object_of(text)
-        name = None if arguments is None else self._context.offer.only_match(arguments.keys())
+        name = None if arguments is None else self._context.tool_set.only_match(arguments.keys())
         if name is None:
             return False
         self._builder.whole_calls([(self._header.original_id, name, text)])
@@ -139,13 +139,13 @@ class CallBlock:
 
 def read_bare_call(text: str, context: BlockContext) -> bool:
     """A header that ends without argBegin. Returns whether it is a call."""
-    header = read_header(text, context.offer)
-    if not context.offer.calls_allowed:
+    header = read_header(text, context.tool_set)
+    if not context.tool_set.calls_allowed:
         if header.name:
             context.builder.add(Dropped(text, FORBIDDEN))
             context.builder.call_boundary()
         return bool(header.name)
-    if header.name and context.offer.has(header.name):
+    if header.name and context.tool_set.has(header.name):
         context.builder.whole_calls([(header.original_id, header.name, "{}")])
         return True
     return False

@@ -17,7 +17,7 @@ from moongate.kimi.markers.k2_table import AFTER, AMBIGUOUS, ARGUMENTS, BEFORE, 
 from moongate.kimi.markers.piece_builder import PieceBuilder
 from moongate.kimi.markers.pieces import Channel
 from moongate.kimi.markers.seams import Seams
-from moongate.kimi.offer import Offer
+from moongate.kimi.tool_set import ToolSet
 
 MAX_AMBIGUOUS_CHARS: Final = 65_536  # kept from the first end marker on; past this, that marker was the end
 
@@ -43,11 +43,11 @@ class K2BlockReader(ABC):
         *("_base", "_held", "_held_chars", "_markers", "_pending", "_return_state", "_seams", "_state", "in_call"),
     )
 
-    def __init__(self, markers: K2Markers, offer: Offer, repair: bool) -> None:
+    def __init__(self, markers: K2Markers, tool_set: ToolSet, repair: bool) -> None:
         self._markers = markers
         self._builder = PieceBuilder("content")
         self._seams = Seams("content")
-        self._context = BlockContext(offer, self._builder, repair)
+        self._context = BlockContext(tool_set, self._builder, repair)
         self._state = START
         self._return_state = BEFORE  # the state after a block that is text
         self._block: CallBlock

@@ -35,7 +35,7 @@ class Run(NamedTuple):
 
 def read_run(data: str, begin: int, markers: K2Markers, context: BlockContext) -> Run | None:
     """Read the blocks from the callBegin at `begin` on. None if not even the first can be read here."""
-    if markers.blocks is None or not context.offer.calls_allowed:
+    if markers.blocks is None or not context.tool_set.calls_allowed:
         return None
     match, call_begin = markers.blocks.match, markers.tokens.call_begin
     found = match(data, begin)
@@ -64,7 +64,7 @@ class _BlockCache(dict[str, WholeCall | None]):
     def __init__(self, tokens: ToolTokens, context: BlockContext) -> None:
         self._tokens = tokens
         self._context = context
-        self._headers = HeaderCache(context.offer)
+        self._headers = HeaderCache(context.tool_set)
         self.open: dict[str, tuple[str, int]] = {}  # may have an ambiguous end: arguments, marker length
         self._settled: set[tuple[str, str | None]] = set()  # pairs of blocks: the second shows that the first has ended
 
@@ -80,7 +80,7 @@ class _BlockCache(dict[str, WholeCall | None]):
             if not valid and ("\\" in text or text.count('"') % 2):
                 self.open[block] = (text, len(block) - len(inner))
         else:
-            call = (original_id, name, "{}") if context.offer.has(name) else None
+            call = (original_id, name, "{}") if context.tool_set.has(name) else None
         self[block] = call
         return call
 
@@ -117,7 +117,7 @@ def _emit(read: list[WholeCall | None], blocks: list[str], call_begin: str, buil
 def _named_by_keys(text: str, context: BlockContext) -> str:
     """The tool that these arguments identify, "" if there is none."""
     arguments = payload.object_of(text)
-    return "" if arguments is None else context.offer.only_match(arguments.keys()) or ""
+    return "" if arguments is None else context.tool_set.only_match(arguments.keys()) or ""
 
 
 def _cannot_continue(text: str, data: str, stop: int, end: int) -> bool:

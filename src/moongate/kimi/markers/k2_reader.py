@@ -30,7 +30,7 @@ from moongate.kimi.markers.k2_table import (
 )
 from moongate.kimi.markers.k2_text import K2TextReader
 from moongate.kimi.markers.pieces import CallArguments, Channel, Piece, Text
-from moongate.kimi.offer import Offer
+from moongate.kimi.tool_set import ToolSet
 
 _SECTIONS: Final = frozenset((SECTION_BEGIN, SECTION_END))
 
@@ -40,8 +40,8 @@ class K2Reader(K2TextReader):
 
     __slots__ = ("_fast", "_first", "_header_start", "_lexers", "_resume", "_run_stopped_at")
 
-    def __init__(self, markers: K2Markers, offer: Offer, repair: bool, fast: bool = True) -> None:
-        super().__init__(markers, offer, repair)
+    def __init__(self, markers: K2Markers, tool_set: ToolSet, repair: bool, fast: bool = True) -> None:
+        super().__init__(markers, tool_set, repair)
         self._fast = fast  # whole blocks are read in one step (`k2_fast`)
         outside = markers.outside
         self._lexers = (outside, outside, outside, outside, markers.header, markers.arguments, markers.arguments)
@@ -150,8 +150,7 @@ class K2Reader(K2TextReader):
         transition = ROWS[self._state][marker]
         assert transition is not None
         act, following = transition
-        # A match is a run of one marker. Where the fields change, the markers of a run may stand in different ones.
-        text = match[1] if self._seams.any else match.group()
+        text = self._run_in_field(match) if self._seams.any else match.group()
         end = stop + len(text)
         if act is BEGIN:
             return self._begin_block(stop, match.end())
@@ -163,7 +162,7 @@ class K2Reader(K2TextReader):
             self._state = following
             return self._skip_sections(end)
         if act is SHOW:
-            self._put(text)
+            self._show(stop, end)
         elif following is THINK or self._state is THINK:
             builder.drop(marker, match[1])
             builder.think(following is THINK)
@@ -171,6 +170,11 @@ class K2Reader(K2TextReader):
             self._tag(marker, text)
         self._state = following
         return end
+
+    def _run_in_field(self, match: re.Match[str]) -> str:
+        """A match is a run of one marker: as many of them as begin in the field of the first."""
+        _, begin, end = next(self._seams.parts(match.start() + self._base, match.end() + self._base))
+        return match[1] * -((begin - end) // len(match[1]))
 
     def _begin_block(self, start: int, end: int) -> int:
         """One or several callBegin from `start` to `end`: only the last one may have a header."""
@@ -228,7 +232,7 @@ class K2Reader(K2TextReader):
     def _begin_arguments(self, begin: int, header: str, end: int) -> None:
         """The header has ended with argBegin."""
         self._enter(self._builder.block_field)
-        block = CallBlock(self._data[begin:end], read_header(header, self._context.offer), self._context)
+        block = CallBlock(self._data[begin:end], read_header(header, self._context.tool_set), self._context)
         self._block = block
         self._state = ARGUMENTS
         self.in_call = block.outcome is CALL

@@ -28,7 +28,7 @@ class K2State(IntEnum):
 START, BEFORE, THINK, AFTER, HEADER, ARGUMENTS, AMBIGUOUS = K2State  # aliases: looking a member up in its class is slow
 
 
-class Act(Enum):
+class MarkerAction(Enum):
     SHOW = "shown"  # the marker is text
     DROP = "dropped"  # the marker is removed, the text around it is joined
     BREAK = "dropped, a call boundary"
@@ -38,12 +38,12 @@ class Act(Enum):
     END = "ends the arguments"
 
 
-SHOW, DROP, BREAK, BEGIN, NAME, BARE, END = Act
+SHOW, DROP, BREAK, BEGIN, NAME, BARE, END = MarkerAction
 
 
 # For BARE and END the next state is the one after a call; after a block that turns out to be text it is the state
 # before the block. A marker that is not callEnd is then read again in that state.
-TRANSITIONS: Final[Mapping[tuple[K2State, Marker], tuple[Act, K2State]]] = {
+TRANSITIONS: Final[Mapping[tuple[K2State, Marker], tuple[MarkerAction, K2State]]] = {
     (START, Marker.THINK): (DROP, THINK),
     (START, Marker.THINK_END): (DROP, BEFORE),
     (START, Marker.IM_END): (DROP, BEFORE),

@@ -7,7 +7,7 @@ from moongate.kimi.markers.k2_block_reader import K2BlockReader
 from moongate.kimi.markers.k2_markers import TAG_TEXTS, K2Markers, Marker
 from moongate.kimi.markers.k2_table import BEFORE, START
 from moongate.kimi.markers.pieces import Channel
-from moongate.kimi.offer import Offer
+from moongate.kimi.tool_set import ToolSet
 
 
 class K2TextReader(K2BlockReader):
@@ -15,8 +15,8 @@ class K2TextReader(K2BlockReader):
 
     __slots__ = ("_content_began", "_runs_before", "_spans", "_waiting", "_waiting_chars")
 
-    def __init__(self, markers: K2Markers, offer: Offer, repair: bool) -> None:
-        super().__init__(markers, offer, repair)
+    def __init__(self, markers: K2Markers, tool_set: ToolSet, repair: bool) -> None:
+        super().__init__(markers, tool_set, repair)
         self._content_began = False
         self._spans = CodeSpans()  # of content
         self._waiting: list[tuple[Marker | None, str]] = []  # a tag that may be code, and all text and tags behind it

@@ -14,7 +14,7 @@ from typing import Final
 from moongate.kimi.family import Family, IdRule
 from moongate.kimi.markers.k3_reader import K3Reader
 from moongate.kimi.markers.k3_tags import TEXTS
-from moongate.kimi.offer import Offer
+from moongate.kimi.tool_set import ToolSet
 from moongate.kimi.tool_tokens import ToolTokens
 
 
@@ -23,16 +23,16 @@ class K3Parser(K3Reader):
 
     __slots__ = ()
 
-    def __init__(self, offer: Offer, repair_arguments: bool, fast: bool = True) -> None:
-        super().__init__(offer, repair_arguments, fast)
+    def __init__(self, tool_set: ToolSet, repair_arguments: bool, fast: bool = True) -> None:
+        super().__init__(tool_set, repair_arguments, fast)
 
 
-def _parser(_: ToolTokens, offer: Offer, repair_arguments: bool) -> K3Parser:
-    return K3Parser(offer, repair_arguments)
+def _parser(_: ToolTokens, tool_set: ToolSet, repair_arguments: bool) -> K3Parser:
+    return K3Parser(tool_set, repair_arguments)
 
 
-def _plain_parser(_: ToolTokens, offer: Offer, repair_arguments: bool) -> K3Parser:
-    return K3Parser(offer, repair_arguments, fast=False)
+def _plain_parser(_: ToolTokens, tool_set: ToolSet, repair_arguments: bool) -> K3Parser:
+    return K3Parser(tool_set, repair_arguments, fast=False)
 
 
 def _markers(_: ToolTokens) -> tuple[str, ...]:

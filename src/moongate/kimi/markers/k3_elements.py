@@ -19,7 +19,7 @@ from moongate.kimi.markers.k3_tags import (
 )
 from moongate.kimi.markers.piece_builder import FORBIDDEN, NAMELESS, PieceBuilder
 from moongate.kimi.markers.pieces import Dropped
-from moongate.kimi.offer import Offer
+from moongate.kimi.tool_set import ToolSet
 
 OPEN_TEXT: Final = TEXTS[OPEN]
 
@@ -27,10 +27,10 @@ OPEN_TEXT: Final = TEXTS[OPEN]
 class K3Elements:
     """The call that is open, and the pieces that elements become."""
 
-    __slots__ = ("_body", "_builder", "_call", "_offer", "_repair", "in_call")
+    __slots__ = ("_body", "_builder", "_call", "_repair", "_tool_set", "in_call")
 
-    def __init__(self, offer: Offer, repair: bool) -> None:
-        self._offer = offer
+    def __init__(self, tool_set: ToolSet, repair: bool) -> None:
+        self._tool_set = tool_set
         self._repair = repair
         self._builder = PieceBuilder("content")
         self._call: K3Call | None = None
@@ -85,7 +85,7 @@ class K3Elements:
 
     def _begin_call(self, text: str) -> None:
         name = attributes(text).get("tool", "").strip()
-        allowed = self._offer.calls_allowed
+        allowed = self._tool_set.calls_allowed
         self._builder.call_boundary()
         if not (name and allowed):
             self._builder.add(Dropped(OPEN_TEXT + text, NAMELESS if allowed else FORBIDDEN))

@@ -29,7 +29,7 @@ from moongate.kimi.markers.k3_tags import (
 )
 from moongate.kimi.markers.pieces import Channel, Piece, Text
 from moongate.kimi.markers.seams import Seams
-from moongate.kimi.offer import Offer
+from moongate.kimi.tool_set import ToolSet
 
 _DONE: Final = -1  # instead of a position: everything was read
 
@@ -51,8 +51,8 @@ class K3Reader(K3Elements):
         "_tag_start",
     )
 
-    def __init__(self, offer: Offer, repair: bool, fast: bool = True) -> None:
-        super().__init__(offer, repair)
+    def __init__(self, tool_set: ToolSet, repair: bool, fast: bool = True) -> None:
+        super().__init__(tool_set, repair)
         self._fast = fast  # whole elements are read in one step (`k3_fast`)
         self._seams = Seams("content")
         self._tag: Token | None = None  # the token of the tag being read: <|open|> or <|close|>
@@ -153,6 +153,7 @@ class K3Reader(K3Elements):
             return match.end()
         if token is CLOSE and match.end() - stop > len(TEXTS[CLOSE]):  # several: all but the last close nothing
             self._close_element("")
+            self._builder.switch_field(self._seams.at(match.end() - len(TEXTS[CLOSE])))
         alone = self._fast and not self._seams.any
         end = self._read_complete(stop) if alone and token is OPEN and not self._body else stop
         if end > stop:
@@ -169,7 +170,7 @@ class K3Reader(K3Elements):
             end = read_children(self._data, at, self._call)
             if end > at:
                 return end
-        if not self._offer.calls_allowed:
+        if not self._tool_set.calls_allowed:
             return at
         end, calls = read_empty_calls(self._data, at)
         if calls:
@@ -181,14 +182,17 @@ class K3Reader(K3Elements):
 
     def _read_tag(self, tag: Token, stop: int, match: re.Match[str] | None, token: Token | None, final: bool) -> int:
         data, start = self._data, self._tag_start + len(TEXTS[tag])
-        text = data[start:stop]
+        cut = tag is OPEN and self._call is None and data.find(TEXTS[END], start, stop) >= 0  # it is removed from text
+        text = data[start:stop].replace(TEXTS[END], "") if cut else data[start:stop]
         if tag is CLOSE and self._seams.any and (end := self._closed_at_seam(start, stop)) >= 0:
             return end
         if tag is CLOSE and token is not SEP and (match is not None or (not final and stop < len(data))):
             text = without_cut_sep(text)
-        if len(text) <= MAX_TAG_CHARS and self._may_be_tag(text, tag):
+        ends = final and match is None
+        is_text = ends and (cut or (tag is CLOSE and self._is_before_piece(text, data[stop:])))
+        if stop - start <= MAX_TAG_CHARS and self._may_be_tag(text, tag) and not is_text:
             if match is None:
-                if final:
+                if ends:
                     self._tag = None
                     if tag is CLOSE:
                         self._end_in_closing_tag(text, data[stop:])
@@ -200,12 +204,16 @@ class K3Reader(K3Elements):
                     self._pending = data[self._tag_start :]
                     self._resume = stop - self._tag_start
                 return _DONE
+            if tag is OPEN and token is END and self._call is None:
+                return match.end()
             if tag is CLOSE and token is not SEP and (not self._body or text.strip() == self._body):
                 self._tag = None
                 self._close_element(tag_name(text))  # directly before another token it needs no end of its own
                 return stop
             if token is SEP and self._apply_tag(tag, text):
                 self._tag = None
+                if cut:
+                    self._drop(TEXTS[END])
                 repeats = self._fast and not self._seams.any and tag_name(text) in CHANNELS
                 return skip_repeats(data, match.end(), TEXTS[tag] + text + TEXTS[SEP]) if repeats else match.end()
         self._tag = None
@@ -221,6 +229,11 @@ class K3Reader(K3Elements):
         self._tag = None
         self._close_element(name)
         return end
+
+    def _is_before_piece(self, text: str, piece: str) -> bool:
+        """Whether the text ends with a closing tag without its whole name, then a piece of another token."""
+        closes = self._call is not None or tag_name(text) in CLOSED
+        return not (closes or TEXTS[SEP].startswith(piece))
 
     def _may_be_tag(self, text: str, tag: Token) -> bool:
         if not self._body:

@@ -48,7 +48,9 @@ def _begun(names: frozenset[str]) -> str:
 
 
 _TOKEN: Final = r"<\|(?:open|close|end_of_msg)\|>"
-_OPENS: Final = rf"(?<=<\|open\|>){_begins_tag(OPENED)}(?![^<]*+{_TOKEN})"  # an opening tag ends with `<|sep|>`
+_CUT_BY_END: Final = rf"(?=[^<]{{0,{MAX_TAG_CHARS}}}+<\|end_of_msg\|>)"  # the tag goes on behind it
+# An opening tag ends with `<|sep|>`.
+_OPENS: Final = rf"(?<=<\|open\|>)(?:{_begins_tag(OPENED)}(?![^<]*+{_TOKEN})|{_CUT_BY_END})"
 _CUT_CLOSE: Final = rf"\s*+{_begun(CLOSED)}(?:{_CUT_SEP})?{_TOKEN}"
 _CLOSES: Final = rf"(?<=<\|close\|>)(?:{_begins_tag(CLOSED)}(?!\s*+<\|sep\|>)|(?={_CUT_CLOSE}))"
 

@@ -64,11 +64,12 @@ class History:
     def add_turn(self, position: int, calls: list[JsonObject]) -> None:
         self.turns.append(position)
         self.calls += calls
+        original_ids, names, result_of_call = self.original_ids, self.names, self.result_of_call
         for call in calls:
             original_id = call.get("id")
-            self.original_ids.append(original_id if isinstance(original_id, str) else "")
-            self.names.append(call_name(call))
-            self.result_of_call.append(MISSING)
+            original_ids.append(original_id if isinstance(original_id, str) else "")
+            names.append(call_name(call))
+            result_of_call.append(MISSING)
         self.first_calls.append(len(self.calls))
 
     def drop_nameless_calls(self) -> None:
@@ -114,7 +115,8 @@ def read_history(messages: object, accept_role_tool: bool, repairs_ids: bool = T
 
 def call_name(call: JsonObject) -> str:
     """The name of the called tool, "" if there is none."""
-    name = body_of(call)[1].get("name")
+    function = call.get("function")
+    name = (function if isinstance(function, dict) else body_of(call)[1]).get("name")
     return name if isinstance(name, str) else ""
 
 
@@ -135,17 +137,17 @@ def _check_calls(calls: object, at: int) -> None:
     if not isinstance(calls, list):
         raise BadRequest("must be a list", path=f"messages[{at}].tool_calls")
     for position, call in enumerate(calls):
-        path = f"messages[{at}].tool_calls[{position}]"
         if not isinstance(call, dict):
-            raise BadRequest("must be an object", path=path)
+            raise BadRequest("must be an object", path=f"messages[{at}].tool_calls[{position}]")
         for kind in ("function", "custom"):
             body = call.get(kind)
             if body is None:
                 continue
             if not isinstance(body, dict):
-                raise BadRequest("must be an object", path=f"{path}.{kind}")
-            if not isinstance(body.get("name", ""), str | None):
-                raise BadRequest("must be a text", path=f"{path}.{kind}.name")
+                raise BadRequest("must be an object", path=f"messages[{at}].tool_calls[{position}].{kind}")
+            name = body.get("name")
+            if not isinstance(name, str) and name is not None:
+                raise BadRequest("must be a text", path=f"messages[{at}].tool_calls[{position}].{kind}.name")
 
 
 def _check_result(message: JsonObject, at: int) -> None:

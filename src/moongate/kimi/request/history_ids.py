@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from moongate.chat.message_tools import tools_of
-from moongate.kimi.ids import Ledger, bare_tool_name
+from moongate.kimi.ids import CallIds, bare_tool_name
 from moongate.kimi.request.history import History
 from moongate.kimi.request.tools import parameters_by_name
 from moongate.payload import JsonObject
 
 
-def claim_ids(history: History, ledger: Ledger, tools: list[object], messages: list[JsonObject]) -> None:
+def claim_ids(history: History, call_ids: CallIds, tools: list[object], messages: list[JsonObject]) -> None:
     """Settle the name and the final id of each call. `messages` are those that were read."""
     if any(name.startswith("functions") for name in history.names):
         _settle_names(history, tools, messages)
-    if not ledger.per_message and not history.dropped:
-        history.final_ids = ledger.claim_all(history.original_ids, history.names)
+    if not call_ids.per_message and not history.dropped:
+        history.final_ids = call_ids.claim_all(history.original_ids, history.names)
         return
     final_ids = list(history.original_ids)
     for turn in range(len(history.turns)):
-        ledger.begin_message()
+        call_ids.begin_message()
         calls = [call for call in history.calls_of(turn) if call not in history.dropped]
-        claimed = ledger.claim_all(
+        claimed = call_ids.claim_all(
             [history.original_ids[each] for each in calls], [history.names[each] for each in calls]
         )
         for call, final_id in zip(calls, claimed, strict=True):

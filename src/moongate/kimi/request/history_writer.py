@@ -42,8 +42,9 @@ class HistoryWriter:
         """Each turn with its results directly after it; empty messages and results without a call are left out."""
         written: list[JsonObject] = []
         turn, positions, empty = 0, [*history.turns, len(messages)], set(history.empty_messages)
+        next_turn = positions[0]
         for at, message in enumerate(messages):
-            if at == positions[turn]:
+            if at == next_turn:
                 sent = self._turn(message, at, history, turn)
                 if history.is_dropped(turn) and is_empty(sent):
                     self.notes.add("history_message", f"messages[{at}]", message)
@@ -51,14 +52,17 @@ class HistoryWriter:
                     written.append(sent)
                 self._add_results(written, messages, history, turn)
                 turn += 1
-            elif at in removed:
+                next_turn = positions[turn]
                 continue
-            elif at in empty:
+            role = message.get("role")
+            if role == "tool" or at in removed:
+                continue
+            if at in empty:
                 self.notes.add("history_message", f"messages[{at}]", message)
-            elif message.get("role") == "developer":
+            elif role == "developer":
                 self.notes.add("history_message", f"messages[{at}].role", "developer", "system")
                 written.append({**message, "role": "system"})
-            elif message.get("role") != "tool":
+            else:
                 written.append(message)
         for result, at in enumerate(history.results):
             if not history.counts(result):
@@ -119,11 +123,11 @@ class HistoryWriter:
                 written[target] = message
 
     def _turn(self, message: JsonObject, at: int, history: History, turn: int) -> JsonObject:
-        where = f"messages[{at}]"
+        where, dropped = f"messages[{at}]", history.dropped
         calls = [
             self._call(history, call, where, place)
             for place, call in enumerate(history.calls_of(turn))
-            if call not in history.dropped or self._note_dropped(history, call, where, place)
+            if not dropped or call not in dropped or self._note_dropped(history, call, where, place)
         ]
         if not calls:  # no turn any more
             return {key: value for key, value in message.items() if key != "tool_calls"}
@@ -141,8 +145,9 @@ class HistoryWriter:
         return False
 
     def _call(self, history: History, number: int, where: str, place: int) -> JsonObject:
-        call = history.calls[number]
-        final_id = self._sent_id(history.final_ids[number])
+        call, final_id = history.calls[number], history.final_ids[number]
+        if self.id_prefix is not None:
+            final_id = self._sent_id(final_id)
         if final_id != history.original_ids[number]:
             self.notes.add("history_id", f"{where}.tool_calls[{place}].id", call.get("id"), final_id)
             call = {**call, "id": final_id}
@@ -150,28 +155,24 @@ class HistoryWriter:
         if self.repairs_ids and not call.get("type"):
             self.notes.add("history_message", f"{where}.tool_calls[{place}].type", call.get("type"), kind)
             call = {**call, "type": kind}
-        changes = self._body_changes(history.names[number], kind, body, f"{where}.tool_calls[{place}].{kind}")
-        return {**call, kind: {**body, **changes}} if changes else call
-
-    def _body_changes(self, name: str, kind: str, body: JsonObject, where: str) -> JsonObject:
-        """What changes in the member `kind` of a call, which has the bare name `name`."""
-        changes: JsonObject = {}
-        if kind == "function" and self.repairs_history:
-            arguments = body.get("arguments")
-            text = object_text(arguments)
-            if text is not arguments:
-                self.notes.add("arguments", f"{where}.arguments", arguments, text)
-                changes["arguments"] = text
-        sent, original = self.names.sent(name), body.get("name")
-        if name and sent != original:
-            self.notes.add("tool_name", f"{where}.name", original, sent)
+        name, arguments = history.names[number], body.get("arguments")
+        text = object_text(arguments) if kind == "function" and self.repairs_history else arguments
+        sent, original = self.names.sent(name) if name else body.get("name"), body.get("name")
+        if text is arguments and sent == original:
+            return call
+        changes, path = dict(body), f"{where}.tool_calls[{place}].{kind}"
+        if text is not arguments:
+            self.notes.add("arguments", f"{path}.arguments", arguments, text)
+            changes["arguments"] = text
+        if sent != original:
+            self.notes.add("tool_name", f"{path}.name", original, sent)
             changes["name"] = sent
-        return changes
+        return {**call, kind: changes}
 
     def _result(self, message: JsonObject, at: int, history: History, call: int) -> JsonObject:
         original_id = message.get("tool_call_id")
         final_id = history.final_ids[call] if self.repairs_ids else original_id
-        if isinstance(final_id, str):
+        if self.id_prefix is not None and isinstance(final_id, str):
             final_id = self._sent_id(final_id)
         if final_id != original_id:
             if original_id != history.original_ids[call]:  # otherwise the note of the call covers it

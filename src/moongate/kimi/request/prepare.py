@@ -12,13 +12,13 @@ from operator import is_
 from typing import Final
 
 from moongate.chat.call_grouping import body_of
+from moongate.chat.fast import remembered
 from moongate.chat.message_tools import move_to_top, tools_of
 from moongate.errors import BadRequest
 from moongate.kimi.generations import ModelFacts
 from moongate.kimi.hosts import HostFacts
-from moongate.kimi.ids import Ledger
+from moongate.kimi.ids import CallIds
 from moongate.kimi.notes import Notes
-from moongate.kimi.offer import Offer
 from moongate.kimi.options import KimiOptions
 from moongate.kimi.request.history import History, read_history
 from moongate.kimi.request.history_ids import claim_ids
@@ -32,26 +32,29 @@ from moongate.kimi.request.tool_names import MOONSHOT_NAME, UNCHANGED, ToolNames
 from moongate.kimi.request.tools import (
     OfferedTools,
     chosen_function,
-    is_function_tool,
+    function_names,
     parameters_by_name,
     requires_call,
     write_tools,
 )
 from moongate.kimi.schema import Level, StepBudget
+from moongate.kimi.tool_set import ToolSet
 from moongate.payload import JsonObject
 
-NO_TOOLS: Final = Offer({}, calls_allowed=False)
+NO_TOOLS: Final = ToolSet({}, calls_allowed=False)
 
 
 class Prepared:
     """What goes upstream, and what the answer is checked against."""
 
-    __slots__ = ("ledger", "names", "notes", "offer", "request")
+    __slots__ = ("call_ids", "names", "notes", "request", "tool_set")
 
-    def __init__(self, request: JsonObject, offer: Offer, ledger: Ledger, names: ToolNames, notes: Notes) -> None:
+    def __init__(
+        self, request: JsonObject, tool_set: ToolSet, call_ids: CallIds, names: ToolNames, notes: Notes
+    ) -> None:
         self.request = request  # the same object if nothing changed
-        self.offer = offer
-        self.ledger = ledger  # the ids of the history
+        self.tool_set = tool_set
+        self.call_ids = call_ids  # the ids of the history
         self.names = names
         self.notes = notes
 
@@ -62,23 +65,23 @@ def prepare(
     model: ModelFacts,
     host: HostFacts,
     cache: SchemaCache,
-    empty_ledger: Ledger,
+    empty_ids: CallIds,
     steps: StepBudget | None = None,
 ) -> Prepared:
-    """Adapt the request to Kimi and its host. `empty_ledger` has no ids and is shared by all requests: it is forked,
+    """Adapt the request to Kimi and its host. `empty_ids` has no ids and is shared by all requests: it is forked,
     never changed. Raises BadRequest with the path of what is wrong, and TakesLong if quick `steps` are too few."""
     if not isinstance(request, dict):
         raise BadRequest("the request must be a JSON object")
-    history = read_history(request.get("messages"), options.accept_role_tool, empty_ledger.active)
-    ledger = empty_ledger.fork() if history.turns else empty_ledger  # without turns no ids are claimed in it
-    return RequestWriter(request, history, options, model, host, ledger).write(cache, steps)
+    history = read_history(request.get("messages"), options.accept_role_tool, empty_ids.active)
+    call_ids = empty_ids.fork() if history.turns else empty_ids  # without turns no ids are claimed in it
+    return RequestWriter(request, history, options, model, host, call_ids).write(cache, steps)
 
 
 class RequestWriter:
     """Writes one request, of which the history is read."""
 
     __slots__ = (
-        *("_body", "_history", "_host", "_ledger", "_messages", "_model"),
+        *("_body", "_history", "_host", "_call_ids", "_messages", "_model"),
         *("_notes", "_options", "_removed", "_request", "_tool_messages"),
     )
 
@@ -89,9 +92,9 @@ class RequestWriter:
         options: KimiOptions,
         model: ModelFacts,
         host: HostFacts,
-        ledger: Ledger,
+        call_ids: CallIds,
     ) -> None:
-        self._request, self._history, self._ledger = request, history, ledger
+        self._request, self._history, self._call_ids = request, history, call_ids
         self._options, self._model, self._host = options, model, host
         self._notes = Notes()
         self._body = request
@@ -111,22 +114,22 @@ class RequestWriter:
         if adapts:
             check_tool_count(len(tools) + len(message_tools), self._host)
             self._body = adapt_parameters(self._body, self._model, self._host, self._notes)
-        offer, names, schemas = NO_TOOLS, UNCHANGED, self._schema_writer(cache, steps)
+        tool_set, names, schemas = NO_TOOLS, UNCHANGED, self._schema_writer(cache, steps)
         if tools or history.turns or message_tools:
             offered = OfferedTools(tools + message_tools if message_tools else tools)
             calls_allowed = bool(offered or history.sends_calls) and self._body.get("tool_choice") != "none"
-            offer = Offer(offered, calls_allowed, options.id_prefix, required and bool(offered))
-            if self._ledger.active and history.turns:
-                claim_ids(history, self._ledger, declared, self._request["messages"])
+            tool_set = ToolSet(offered, calls_allowed, options.id_prefix, required and bool(offered))
+            if self._call_ids.active and history.turns:
+                claim_ids(history, self._call_ids, declared, self._request["messages"])
             elif history.turns:
-                self._ledger.keep(history.original_ids)  # calls read from text get others (section 5.8)
+                self._call_ids.keep(history.original_ids)  # calls read from text get others (section 5.8)
             names = self._tool_names(tools, message_tools)
             self._write_tools(names, schemas)
         if schemas is not None:
             self._body = schemas.write_response_format(self._body)
             names = names.with_properties(schemas.properties)
         self._write_messages(names)
-        return Prepared(self._body, offer, self._ledger, names, self._notes)
+        return Prepared(self._body, tool_set, self._call_ids, names, self._notes)
 
     @property
     def _tools(self) -> list[object]:
@@ -164,11 +167,13 @@ class RequestWriter:
         pattern = self._host.tool_name or (MOONSHOT_NAME if rules == "always" else None)
         if pattern is None or rules == "off":
             return UNCHANGED
-        fixed = [tool for tool in tools + message_tools if not is_function_tool(tool)]
-        renamed = tools + message_tools if self._host.validates_message_tools else tools
-        if renamed is tools:
-            fixed += message_tools
-        offered = [tool["function"]["name"] for tool in renamed if is_function_tool(tool)]
+        top = remembered(function_names, tools)
+        offered, fixed = top.functions, top.others
+        if message_tools and self._host.validates_message_tools:
+            inside = function_names(message_tools)
+            offered, fixed = offered + inside.functions, fixed + inside.others
+        elif message_tools:
+            fixed = fixed + message_tools
         history = self._history
         mentioned = {
             name for name, call in zip(history.names, history.calls, strict=True) if body_of(call)[0] == "function"
@@ -191,10 +196,10 @@ class RequestWriter:
         messages = self._messages
         if any((history.turns, history.results, history.empty_messages, history.developer_messages, self._removed)):
             writer = HistoryWriter(
-                repairs_ids=self._ledger.active,
+                repairs_ids=self._call_ids.active,
                 repairs_history=self._options.history_rules == "auto",
                 names=names,
-                id_prefix=self._options.id_prefix if names.renamed and self._ledger.ids_name_tools else None,
+                id_prefix=self._options.id_prefix if names.renamed and self._call_ids.ids_name_tools else None,
                 reasoning=self._reasoning_rule(),
                 notes=self._notes,
             )

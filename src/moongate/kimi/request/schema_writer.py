@@ -21,15 +21,20 @@ class SchemaWriter:
         self._cache = cache
         self._notes = notes
         self._level = level
-        self._steps = StepBudget() if steps is None else steps
+        self.steps = StepBudget() if steps is None else steps
         self.properties: dict[str, Mapping[str, str]] = {}  # by tool: sent name of a property → original
+
+    @property
+    def identity(self) -> tuple[SchemaCache, Level]:
+        """Two writers with the same one write the same."""
+        return self._cache, self._level
 
     def write(self, schema: object, tool: str, path: str) -> object:
         """The schema of a tool, which stands at `path`; the same object if the host accepts it."""
         if not (isinstance(schema, dict) or schema in (None, True, [])):
             return schema  # left to the provider
         try:
-            result = self._cache.normalise(schema, tool=tool, level=self._level, steps=self._steps)
+            result = self._cache.normalise(schema, tool=tool, level=self._level, steps=self.steps)
         except BadRequest as error:
             inner = error.path.removeprefix("parameters")
             raise BadRequest(error.message.removeprefix(f"tool {RESPONSE_FORMAT!r}: "), path=path + inner) from None

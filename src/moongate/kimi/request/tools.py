@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from operator import is_
-from typing import TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 from moongate.chat.message_tools import named_body
 from moongate.kimi.notes import Notes
-from moongate.kimi.offer import ToolKeys
+from moongate.kimi.request.fast import write_once
 from moongate.kimi.request.schema_writer import SchemaWriter
 from moongate.kimi.request.tool_names import ToolNames
+from moongate.kimi.tool_set import ToolKeys
 from moongate.payload import JsonObject
 
 
@@ -59,6 +60,19 @@ def parameters_by_name(tools: Sequence[object]) -> dict[str, object]:
     return {body["name"]: body.get("parameters") for body in bodies if body is not None}
 
 
+class FunctionNames(NamedTuple):
+    """The tools of a list to which section 10 applies, by name, and all others."""
+
+    functions: list[str]
+    others: list[object]
+
+
+def function_names(tools: list[Any]) -> FunctionNames:
+    """Pure: it is remembered for tools that are known."""
+    functions = [tool["function"]["name"] for tool in tools if is_function_tool(tool)]
+    return FunctionNames(functions, [tool for tool in tools if not is_function_tool(tool)])
+
+
 def is_function_tool(tool: object) -> TypeGuard[JsonObject]:
     """Whether it is a function with a name, to which section 10 applies."""
     if not isinstance(tool, dict) or (tool.get("type") or "function") != "function":
@@ -94,7 +108,8 @@ def write_tools(body: JsonObject, names: ToolNames, schemas: SchemaWriter | None
     nothing changes."""
     tools = body.get("tools")
     if isinstance(tools, list):
-        written = write_tool_list(tools, "tools", names, schemas, notes)
+        once = None if names.renamed else schemas  # other names may be those of another request's history
+        written = write_once(tools, once, notes, lambda: write_tool_list(tools, "tools", names, schemas, notes))
         if written is not tools:
             body = {**body, "tools": written}
     choice = body.get("tool_choice")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from moongate.kimi.schema.endings import Endings
+from moongate.kimi.schema.finite_places import FinitePlaces
 from moongate.kimi.schema.keywords import ANNOTATIONS
 from moongate.kimi.schema.node_rules import DEFINITION
 from moongate.kimi.schema.paths import Path
@@ -31,7 +31,7 @@ class ReferenceRules:
         self._steps = steps
         self._targets: dict[str, JsonObject | None] = {}
         self._expansions: dict[str, Expansion | str] = {}
-        self._endings = Endings(self.resolve, steps)
+        self._finite = FinitePlaces(self.resolve, steps)
 
     def resolve(self, ref: str) -> JsonObject | None:
         """The target of `#` or `#/$defs/…`, step by step through objects; None if there is none."""
@@ -51,7 +51,7 @@ class ReferenceRules:
         for ref in mentioned:
             if self.resolve(ref) is None:
                 return None, f"invalid $ref path: {ref}"
-        must_end = not self._endings.ends(self._root)
+        must_end = not self._finite.ends(self._root)
         for path, schema, checked in self._places(must_end):
             found = self._place_complaint(path, schema, checked)
             if found is not None:
@@ -99,7 +99,7 @@ class ReferenceRules:
                     return path, f"conflicting keywords found in anyOf after ref expansion: {', '.join(sorted(both))}"
         if path is not None and not _may_refer(path):
             return path, "$ref is not allowed in this schema."
-        return (path, ENDLESS) if checked and not self._endings.ends(target) else None
+        return (path, ENDLESS) if checked and not self._finite.ends(target) else None
 
     def _expand(self, ref: Any) -> Expansion | str:
         """Where a chain of bare references ends, or what is wrong with it."""

@@ -5,7 +5,7 @@ Such a schema has no finite instance at all, or Moonshot does not see that it ha
 
 from __future__ import annotations
 
-from moongate.kimi.schema.endings import Endings
+from moongate.kimi.schema.finite_places import FinitePlaces
 from moongate.kimi.schema.keywords import anything
 from moongate.kimi.schema.reference_rules import ReferenceRules
 from moongate.kimi.schema.step_budget import StepBudget
@@ -15,16 +15,16 @@ from moongate.payload import JsonObject
 
 def terminating(root: JsonObject, steps: StepBudget) -> JsonObject:
     """`root`, which is good but for this, so that it ends. Innermost places are changed first."""
-    endings = Endings(ReferenceRules(root, True, steps).resolve, steps)
+    finite = FinitePlaces(ReferenceRules(root, True, steps).resolve, steps)
     news: dict[int, JsonObject] = {}
     for dropped in ("required", "items"):
-        if endings.ends(root):
+        if finite.ends(root):
             break
-        for place, schema in reversed(endings.places.items()):
-            new = _ended(schema, dropped) if not endings.ends(schema) else None
+        for place, schema in reversed(finite.places.items()):
+            new = _ended(schema, dropped) if not finite.ends(schema) else None
             if new is not None:
                 news[place] = new
-                endings.mark(place)
+                finite.mark(place)
     return _replaced(root, news, steps)
 
 

@@ -1,0 +1,121 @@
+"""One page for each agent, made of what `moongate connect` writes and what `make agents` runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.agents.catalogue import AGENTS as DRIVEN
+from tests.agents.catalogue import Agent
+
+from moongate.cli.agent_files import format_of
+from moongate.cli.agent_settings import AgentSettings, GatewayAddress
+from moongate.cli.agents import AGENTS
+
+FOLDER = Path(__file__).parent / "agents"
+GATEWAY = GatewayAddress("http://127.0.0.1:3000", "YOUR_CLIENT_KEY", "kimi-k2.6")
+FRONTS = {
+    "chat": "[chat completions](../chat.md)",
+    "messages": "[messages](../messages.md)",
+    "responses": "[responses](../responses.md)",
+}
+LANGUAGES = {".toml": "toml", ".json": "json", ".yaml": "json", ".env": "sh"}
+LAST = """\
+The address, the key and the model are those of your gateway. Something does not work:
+[by symptom](../troubleshooting.md)."""
+ABOUT = {
+    "claude-code": """\
+It speaks the messages front alone. All of its model names (opus, sonnet, haiku) are set to yours, else
+it asks for models that your provider does not have. `CLAUDE_CODE_MAX_CONTEXT_TOKENS` tells it the
+window: of an unknown model it assumes a million tokens.""",
+    "codex": """\
+It speaks the responses front alone. The catalogue beside its configuration tells it the window and the
+tools of a model that is not in its own list; without one it works with the assumptions for an unknown
+model.""",
+    "opencode": """\
+For the messages front, change `npm` to `@ai-sdk/anthropic`. Before its first turn it asks for a title,
+without tools.""",
+    "kimi-code": """\
+For another front, change `type` to `anthropic` (then `base_url` without `/v1`) or `openai_responses`. It
+rewrites every id that it sends back (`functions_Bash_0`); moongate rebuilds them.""",
+    "kimi-cli": """\
+The predecessor of Kimi Code, with the same settings in another file. It is not in the registries that
+the tests use: not run.""",
+    "cline": """\
+The extension for VS Code has the same fields in its settings: API provider “OpenAI Compatible”.""",
+    "qwen-code": """\
+For another front, change `openai` to `anthropic` (then `baseUrl` without `/v1`) or `openai-responses`,
+in both places.""",
+    "copilot": """\
+It takes a provider of one's own from its environment alone: `--write` writes a file for the shell to
+read. `COPILOT_OFFLINE` keeps it from asking GitHub for a login, and switches its web tools off. For the
+responses front set `COPILOT_PROVIDER_WIRE_API=responses`; for messages `COPILOT_PROVIDER_TYPE=anthropic`
+and the address without `/v1`.""",
+    "kilo": """\
+It is made of OpenCode and has the same settings. For the messages front, change `npm` to
+`@ai-sdk/anthropic`.""",
+    "pi": """\
+For another front, change `api` to `anthropic-messages` (then `baseUrl` without `/v1`) or
+`openai-responses`.""",
+    "continue": """\
+A file of its own beside `config.yaml`, which keeps its comments that way. JSON is YAML, so Continue
+reads it.""",
+    "grok-cli": """\
+Its own model is the default in every folder, so the command names yours.""",
+    "openai": """\
+Every SDK that reads these two variables: the official ones for Python and JavaScript, LangChain,
+LiteLLM, llm. For repairs without a gateway there are [transports](../embedding.md#inside-an-sdk).""",
+}
+
+
+def agent_pages() -> dict[Path, str]:
+    return {FOLDER / f"{name}.md": _page(name, settings(GATEWAY)) for name, settings in AGENTS.items()}
+
+
+def agents_table() -> str:
+    rows = ["| agent | version | fronts | `connect` writes |", "|---|---|---|---|"]
+    for agent in DRIVEN:
+        if agent.name not in AGENTS:
+            continue
+        settings = AGENTS[agent.name](GATEWAY)
+        files = (
+            [str(settings.file), *(str(settings.file.with_name(name)) for name, _ in settings.beside)]
+            if settings.file
+            else []
+        )
+        written = ", ".join(f"`{file}`" for file in files)
+        name = f"[{settings.about}](agents/{agent.name}.md)"
+        rows.append(f"| {name} | {_version(agent)} | {', '.join(agent.fronts)} | {written} |")
+    return "\n".join(rows) + "\n"
+
+
+def _version(agent: Agent) -> str:
+    return agent.packages[0].rpartition("@")[2]
+
+
+def _page(name: str, settings: AgentSettings) -> str:
+    title = settings.about[0].upper() + settings.about[1:]
+    driven = next((agent for agent in DRIVEN if agent.name == name), None)
+    parts = [f"# {title}"]
+    if driven is not None:
+        fronts = ", ".join(FRONTS[front] for front in driven.fronts)
+        parts.append(
+            f"Run by `make agents` in version {_version(driven)}, through {fronts}: [what was run](../agents.md)."
+        )
+    if settings.file is None:
+        parts.append(_block("sh", f"moongate connect {name}"))
+        parts.append("It has no settings file. In the shell:")
+        parts.append(_block("sh", "".join(f"export {key}={value}\n" for key, value in settings.shell)))
+    else:
+        parts.append(_block("sh", f"moongate connect {name} --write    # --undo takes it back"))
+        parts.append(f"writes into `{settings.file}`, and keeps everything else that is there:")
+        values = settings.values or {}
+        parts.append(_block(LANGUAGES[settings.file.suffix], format_of(settings.file).dump(values)))
+        parts += [f"and beside it `{other}`, which is moongate's own." for other, _ in settings.beside]
+    parts.append(f"Then:\n\n{_block('sh', settings.start)}")
+    parts.append(ABOUT[name])
+    parts.append(LAST)
+    return "\n\n".join(parts) + "\n"
+
+
+def _block(language: str, text: str) -> str:
+    return f"```{language}\n{text.rstrip()}\n```"

@@ -1,0 +1,144 @@
+"""A configuration of claude-code-router as one of moongate: each part is taken, or left out for a reason."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from moongate.cli.imported import AGENT, Imported, clean_name, is_kimi
+from moongate.gateway.config.load import is_loopback
+from moongate.payload import JsonObject
+from moongate.transformers.table import generic_name
+
+# Transformers that only adapt to a host which speaks chat completions.
+_ADAPTERS: Final = frozenset({"openrouter", "deepseek", "groq", "openai", "cerebras", "vercel"})
+_RULES: Final = ("think", "longContext", "webSearch", "image")
+
+
+def import_ccr(given: JsonObject) -> Imported:
+    """`Providers`, `Router`, `APIKEY`, `HOST`, `PORT`, `PROXY_URL`; other settings have no counterpart."""
+    made = Imported({"providers": []})
+    listed = given.get("Providers", given.get("providers"))
+    for at, each in enumerate(listed if isinstance(listed, list) else ()):
+        _provider(each if isinstance(each, dict) else {}, f"Providers[{at}]", given.get("PROXY_URL"), made)
+    key, host = given.get("APIKEY"), given.get("HOST")
+    made.set_key(key, "APIKEY")
+    if isinstance(host, str) and host:
+        if key or is_loopback(host):
+            made.config["host"] = host
+            made.taken.append(f"HOST: {host}")
+        else:
+            made.left.append(f"HOST: {host} would serve other machines without a key: set api_keys and host yourself")
+    if type(given.get("PORT")) is int:
+        made.config["port"] = given["PORT"]
+        made.taken.append(f"PORT: {given['PORT']}")
+    router = given.get("Router")
+    _router(router if isinstance(router, dict) else {}, made)
+    made.leave_others(given, {"Providers", "providers", "Router", "APIKEY", "HOST", "PORT", "PROXY_URL"})
+    return made
+
+
+def _provider(given: JsonObject, at: str, proxy: Any, made: Imported) -> None:
+    listed = given.get("models")
+    models = [each for each in listed if isinstance(each, str)] if isinstance(listed, list) else []
+    name = clean_name(str(given.get("name") or ""))
+    if not name or not models or not isinstance(given.get("api_base_url"), str):
+        made.left.append(f"{at}: a provider needs name, api_base_url and models")
+        return
+    transformer = given.get("transformer")
+    chains: JsonObject = transformer if isinstance(transformer, dict) else {}
+    foreign = [each for use in _uses(chains) for each in use if _kind(each[0]) == "foreign"]
+    if foreign:
+        made.left.append(f"{at} ({name}): needs the transformer {foreign[0][0]!r}: it does not speak chat completions")
+        return
+    provider: JsonObject = {"name": name, "api_base_url": given["api_base_url"], "models": models}
+    if isinstance(given.get("api_key"), str) and given["api_key"]:
+        provider["api_key"] = given["api_key"]
+    if isinstance(proxy, str) and proxy.startswith("http://"):
+        provider["proxy"] = proxy
+        made.taken.append(f"PROXY_URL: the proxy of {name}")
+    made.taken.append(f"{at}: provider {name} with {len(models)} model{'s' if len(models) > 1 else ''}")
+    provider["transformer"] = _chains(chains, models, f"{at}.transformer", made)
+    made.config["providers"].append(provider)
+
+
+def _uses(chains: JsonObject) -> list[list[tuple[str, JsonObject]]]:
+    owners = [chains, *(each for each in chains.values() if isinstance(each, dict))]
+    return [_steps(each.get("use")) for each in owners]
+
+
+def _steps(use: Any) -> list[tuple[str, JsonObject]]:
+    steps: list[tuple[str, JsonObject]] = []
+    for each in use if isinstance(use, list) else ():
+        if isinstance(each, str):
+            steps.append((each, {}))
+        elif isinstance(each, list) and each and isinstance(each[0], str):
+            steps.append((each[0], each[1] if len(each) > 1 and isinstance(each[1], dict) else {}))
+    return steps
+
+
+def _kind(name: str) -> str:
+    """What becomes of a transformer: generic, Kimi's, an adapter that is not needed, or one of another wire format."""
+    folded = name.lower().removesuffix("transformer")
+    if generic_name(name) is not None or folded == "kimi":
+        return "known"
+    return "adapter" if folded in _ADAPTERS else "foreign"
+
+
+def _chains(given: JsonObject, models: list[str], at: str, made: Imported) -> JsonObject:
+    """The chains of a provider; a Kimi model without Kimi's transformer gets it."""
+    shared = _use(given.get("use"), f"{at}.use", made)
+    chains: JsonObject = {"use": shared} if shared else {}
+    for model in models:
+        own = given.get(model)
+        use = _use(own.get("use"), f"{at}.{model}", made) if isinstance(own, dict) else []
+        if is_kimi(model) and "Kimi" not in [step[0] for step in (*shared, *use)]:
+            use.append(AGENT)
+            made.taken.append(f"{model}: a Kimi model, so Kimi with the preset agent is added to its chain")
+        if use:
+            chains[model] = {"use": use}
+    return chains
+
+
+def _use(given: Any, at: str, made: Imported) -> list[Any]:
+    use: list[Any] = []
+    for name, options in _steps(given):
+        generic = generic_name(name)
+        if generic is not None:
+            use.append([generic, options])
+            made.taken.append(f"{at}: {name}")
+        elif _kind(name) == "known":
+            use.append(["Kimi", options])
+            made.taken.append(f"{at}: {name}")
+        elif isinstance(options.get("provider"), dict):
+            use.append(["customparams", {"provider": options["provider"]}])
+            made.taken.append(f"{at}: the option provider of {name}, as customparams")
+        else:
+            made.left.append(f"{at}: {name} is not needed: chat completions are sent as the host takes them")
+    return use
+
+
+def _router(router: JsonObject, made: Imported) -> None:
+    """`default` and `background` by the names that Claude Code asks for; other rules as names for clients."""
+    names = {f"{each['name']},{model}" for each in made.config["providers"] for model in each["models"]}
+    aliases: dict[str, str] = {}
+    for rule in ("background", "default", *_RULES):
+        target = router.get(rule)
+        if not isinstance(target, str) or not target:
+            continue
+        provider, _, model = target.partition(",")
+        target = f"{clean_name(provider)},{model}"
+        if target not in names:
+            made.left.append(f"Router.{rule}: {target!r} is no model of a provider that was taken")
+        elif rule == "default":
+            aliases["claude-*"] = made.config["default"] = target
+            made.taken.append(f"Router.default: the default, and what claude-* means: {target}")
+        elif rule == "background":
+            aliases["claude-*haiku*"] = target
+            made.taken.append(f"Router.background: what claude-*haiku* means: {target}")
+        else:
+            aliases[rule] = target
+            made.taken.append(f"Router.{rule}: the name {rule!r}, for clients to ask for: {target}")
+            made.left.append(f"Router.{rule}: models are not chosen by what a request holds")
+    made.leave_others(router, {"background", "default", *_RULES}, "Router.")
+    if aliases:
+        made.config["aliases"] = aliases

@@ -1,0 +1,20 @@
+"""Which bodies are parsed and transformed in a thread, so that they do not block the event loop.
+
+The loop then waits for the GIL only as long as one call of the JSON parser takes.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+OFFLOAD_BYTES: Final = 512 * 1024
+OFFLOAD_ANSWER: Final = 128 * 1024  # bytes of an answer: its text and its arguments may be read character by character
+OFFLOAD_OBJECTS: Final = (
+    4000  # a message, a call or a part of a text takes up to 10 µs of CPU time, however small it is
+)
+
+
+def takes_long(body: bytes) -> bool:
+    """Whether a body would block the event loop for long. Braces in strings count, too: that does no harm."""
+    size = len(body)
+    return size > OFFLOAD_BYTES or (size > 2 * OFFLOAD_OBJECTS and body.count(b"{") > OFFLOAD_OBJECTS)

@@ -1,0 +1,20 @@
+"""The parts of budgets that each gateway has while the shared state is away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from moongate.gateway.limits.limiter import Limiter
+from moongate.gateway.store.snapshot import Spent
+
+
+def raise_spent(limiter: Limiter, spent: Mapping[bytes, Spent], divisor: int) -> None:
+    """Take in what the store says was spent, where it is more than is known here, and divide anew what is left."""
+    for account in limiter.accounts:
+        found = spent.get(account.identity)
+        if found is not None and found.window_start == account.current_window(limiter.today()):
+            known = account.spent_money, account.spent_tokens
+            more = max(found.money, known[0]), max(found.tokens, known[1])
+            if more != known:
+                account.load(found.window_start, *more)
+                account.change(account.limits, divisor)

@@ -1,0 +1,84 @@
+"""Calls that come twice, natively and as markers in the text: the client gets them once (section 5.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from moongate.chat.call_grouping import CallSlot
+from moongate.payload import dumps_sorted, loads
+
+_Key = tuple[str, bytes]  # the client's name of the tool, and its arguments in a normal form
+
+
+class SeenCalls:
+    """The calls of one kind (native, or read from markers) of one choice that have no equal of the other kind yet."""
+
+    __slots__ = ("_changed", "_columns", "_keys", "_known", "_names")
+
+    def __init__(self) -> None:
+        self._names: set[str] = set()
+        self._changed: dict[CallSlot, str] = {}  # call → name, where arguments came since the last comparison
+        self._columns: list[tuple[Sequence[str], Sequence[str]]] = []  # names and arguments, not yet compared
+        self._keys: dict[CallSlot, _Key | None] = {}  # None: it has its equal
+        self._known: dict[_Key, list[CallSlot]] = {}
+
+    def record(self, name: str, call: CallSlot) -> None:
+        """A call began or grew. `name` is the client's name of the tool."""
+        self._names.add(name)
+        self._changed[call] = name
+
+    def record_all(self, names: Sequence[str], arguments: Sequence[str]) -> None:
+        """Whole calls. Both must not be changed later."""
+        self._names.update(names)
+        self._columns.append((names, arguments))
+
+    def has_name(self, name: str) -> bool:
+        return name in self._names
+
+    def take(self, name: str, arguments: str) -> bool:
+        """Whether there is a call with this name and equal arguments. It has its equal now, and no other."""
+        self._compare()
+        calls = self._known.get((name, _canonical(arguments)))
+        if not calls:
+            return False
+        self._keys[calls.pop(0)] = None
+        return True
+
+    def _compare(self) -> None:
+        """Bring what is known up to date."""
+        for names, arguments in self._columns:
+            for name, text in zip(names, arguments, strict=True):
+                call = CallSlot()
+                call.parts.append(text)
+                self._changed[call] = name
+        self._columns.clear()
+        for call, name in self._changed.items():
+            key = (name, _canonical(call.arguments))
+            before = self._keys.get(call, ())
+            if before is None or before == key:
+                continue
+            if before:
+                self._known[before].remove(call)
+            self._keys[call] = key
+            self._known.setdefault(key, []).append(call)
+        self._changed.clear()
+
+
+def _canonical(arguments: str) -> bytes:
+    """Equal for arguments that are equal as JSON; text that is not JSON is only equal to itself."""
+    try:
+        value = loads(arguments or "{}")
+        return dumps_sorted(_whole_numbers(value) if "." in arguments or "e" in arguments.lower() else value)
+    except (ValueError, RecursionError):
+        return arguments.encode("utf-8", "surrogatepass")
+
+
+def _whole_numbers(value: object) -> object:
+    """The value with 1 for 1.0, which are the same number in JSON."""
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else value
+    if isinstance(value, list):
+        return [_whole_numbers(each) for each in value]
+    if isinstance(value, dict):
+        return {name: _whole_numbers(each) for name, each in value.items()}
+    return value

@@ -1,0 +1,87 @@
+"""A streamed answer in the front's own dialect: events keep their bytes, unless an id is mended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from moongate.chat.requested_usage import UsageFilter
+from moongate.errors import BadUpstream, GatewayError
+from moongate.native.exchange import NativeExchange
+from moongate.payload import JsonObject, dumps
+from moongate.wire.frames import Frame
+from moongate.wire.json_values import bounded_object
+from moongate.wire.sse import SseDecoder
+
+MAX_MESSAGE: Final = 2000  # characters of a provider's error
+_CUT: Final = "the provider's stream ended before the answer was complete"
+_EMPTY: Final = "the provider's stream held no answer"
+
+
+class NativeSession:
+    """The same methods as `pipeline.session.Session`."""
+
+    def __init__(self, exchange: NativeExchange, limit: int) -> None:
+        self._exchange = exchange
+        self._decoder = SseDecoder(limit)
+        self.started = False
+        self.finished = False
+        self.waiting = False
+        self.failure: GatewayError | None = None
+        self.usage_filter: UsageFilter | None = None
+        self.size = 0  # nothing of the answer is kept, so its end takes no work
+
+    @property
+    def usage(self) -> JsonObject | None:
+        return self._exchange.usage
+
+    def feed(self, data: bytes) -> bytes:
+        if self.finished:
+            return b""
+        out = self._passed(self._decoder.feed(data))
+        if self._decoder.overflow and not self.finished:
+            out += self.fail(BadUpstream("an event of the provider is too large", code="too_large"))
+        return out
+
+    def close(self) -> bytes:
+        if self.finished:
+            return b""
+        out = self._passed(self._decoder.close())
+        return out if self.finished else out + self.fail(BadUpstream(_CUT if self.started else _EMPTY, code="cut"))
+
+    def fail(self, error: GatewayError) -> bytes:
+        if self.finished:
+            return b""
+        self.failure, self.finished = error, True
+        return self._exchange.dialect.error_event(error)
+
+    def settle(self) -> bytes:
+        return b""
+
+    def abandon(self) -> None:
+        """Nothing is held back."""
+
+    def resume(self, content_type: str) -> None:
+        """Never called: no further try is made."""
+
+    def _passed(self, frames: Iterable[Frame]) -> bytes:
+        out: list[bytes] = []
+        for frame in frames:
+            event = None if frame.data is None else bounded_object(frame.data)
+            if event is None:
+                out.append(frame.raw)
+                continue
+            self.started = True
+            api = self._exchange.api
+            if (failed := api.error(event)) is not None:
+                self.failure = BadUpstream(failed[:MAX_MESSAGE] or "the provider reported an error")
+            written = self._exchange.event(event)
+            out.append(frame.raw if written is event else _frame(written))
+            if self.failure is not None or api.is_end(event):
+                self.finished = True
+                break
+        return b"".join(out)
+
+
+def _frame(event: JsonObject) -> bytes:
+    return b"event: %b\ndata: %b\n\n" % (str(event.get("type", "message")).encode(), dumps(event))

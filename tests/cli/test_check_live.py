@@ -1,0 +1,140 @@
+"""`moongate check --live` against simulated vendors on real sockets."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+from tests.cli.sample import run, write
+from tests.support.background import Background
+
+from moongate.sim.server import SimServer, start
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+@pytest.fixture
+def vendor() -> Iterator[SimServer]:
+    with Background() as background:
+        yield background.start(start())
+
+
+def _provider(url: str, *models: str, **more: Any) -> dict[str, Any]:
+    kimi = {"use": [["Kimi", {"preset": "agent"}]]}
+    return {
+        "name": "p",
+        "api_base_url": url,
+        "api_key": "sk-canary-1234",
+        "models": list(models),
+        "transformer": kimi,
+        **more,
+    }
+
+
+def test_live_asks_every_target(vendor: SimServer, capsys: pytest.CaptureFixture[str]) -> None:
+    write(_provider(vendor.url, "kimi-k2-sim", "kimi-k2-sim-markers-foreign-ids"))
+    assert run(["check", "--live"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("asks 2 targets; at most about ")
+    assert "p,kimi-k2-sim  works\n" in shown
+    assert "p,kimi-k2-sim-markers-foreign-ids  works, with repairs\n" in shown
+    assert "markers_parsed" in shown
+    assert "tool loop, second turn: " in shown
+    assert "first byte after" in shown
+    billed = sum(entry.usage["total_tokens"] for entry in vendor.billed if entry.usage)
+    assert f"2 of 2 targets work; {billed:,} tokens spent" in shown
+    assert "canary" not in shown
+
+
+def test_live_asks_for_every_key_and_goes_on_after_a_bad_answer(
+    vendor: SimServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A vendor that makes no call in whole answers may still make them in streams."""
+    write(_provider(vendor.url, "kimi-k2-sim-empty-turns", api_key=["sk-canary-1234", "sk-canary-5678"]))
+    assert run(["check", "--live", "--json"]) == 1
+    shown = capsys.readouterr().out
+    (target,) = json.loads(shown)["targets"]
+    assert [(each["step"], each["ok"]) for each in target["steps"]] == [
+        ("key", True),
+        ("model", True),
+        ("key 2", True),
+        ("whole tool call", False),
+        ("streamed tool call", False),
+        ("tool loop, first turn", False),
+    ]
+    assert "canary" not in shown
+
+
+class _KeyChecker(BaseHTTPRequestHandler):
+    """Takes one key of two."""
+
+    def do_GET(self) -> None:
+        good = self.headers["Authorization"] == "Bearer sk-canary-5678"
+        body = b'{"data": []}' if good else b'{"error": {"message": "Invalid Authentication: sk-canary-1234"}}'
+        self.send_response(200 if good else 401)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_request(self, code: object = "-", size: object = "-") -> None:
+        """Nothing is printed."""
+
+
+def test_live_says_which_key_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _KeyChecker) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_address[1]}"
+        write(_provider(url, "kimi-k2", api_key=["sk-canary-1234", "sk-canary-5678"]))
+        assert run(["check", "--live", "--json"]) == 1
+        server.shutdown()
+    shown = capsys.readouterr().out
+    (target,) = json.loads(shown)["targets"]
+    assert [(each["step"], each["ok"]) for each in target["steps"]] == [("key", False), ("key 2", True)]
+    assert "(status 401)" in target["steps"][0]["detail"]
+    assert "canary" not in shown
+
+
+def test_live_says_which_refusals_were_learned(vendor: SimServer, capsys: pytest.CaptureFixture[str]) -> None:
+    write(_provider(vendor.url, "kimi-k2-sim-no-max-tokens"))
+    assert run(["check", "--live", "--json"]) == 0
+    (target,) = json.loads(capsys.readouterr().out)["targets"]
+    assert target["verdict"] == "works, with repairs"
+    assert target["learned"] == ["max_tokens"]
+
+
+@pytest.mark.parametrize(
+    ("model", "step", "said"),
+    [
+        ("kimi-k2-sim-nonsense", "whole tool call", "no such model or path: the simulator cannot play 'nonsense'"),
+        ("kimi-k2-sim-empty-turns", "whole tool call", "it made no call"),
+        ("kimi-k2-sim-unknown-tools", "whole tool call", "unknown_tool"),
+        ("kimi-k2-sim-quota", "whole tool call", "(status 429)"),
+    ],
+)
+def test_live_fails_for_what_does_not_work(
+    vendor: SimServer, model: str, step: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(_provider(vendor.url, model))
+    assert run(["check", "--live", "--json"]) == 1
+    (target,) = json.loads(capsys.readouterr().out)["targets"]
+    assert target["verdict"] == "fails"
+    failed = [each for each in target["steps"] if not each["ok"]]
+    assert failed[0]["step"] == step
+    assert said in failed[0]["detail"]
+
+
+def test_live_says_that_nobody_answers(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+        write(_provider(f"http://127.0.0.1:{port}", "kimi-k2"))
+        assert run(["check", "--live", "--timeout", "5"]) == 1
+    shown = capsys.readouterr().out
+    assert "p,kimi-k2  fails" in shown
+    assert "no  reachable: " in shown
+    assert "0 of 1 targets work; 0 tokens spent" in shown

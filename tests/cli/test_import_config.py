@@ -1,0 +1,127 @@
+"""`moongate import ccr` as a user runs it. The files are our own, after the public documentation."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.sample import run, write
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+def provider(name: str = "p", *models: str, use: Any = None, **more: Any) -> dict[str, Any]:
+    chain = {} if use is None else {"transformer": {"use": use}}
+    url = "https://api.example.com/v1/chat/completions"
+    return {"name": name, "api_base_url": url, "api_key": "$P_KEY", "models": list(models or ("m",)), **chain, **more}
+
+
+FILES: dict[str, dict[str, Any]] = {
+    "one provider": {"Providers": [provider()], "Router": {"default": "p,m"}},
+    "kimi": {
+        "Providers": [provider("siliconflow", "moonshotai/Kimi-K2-Instruct", use=[["maxtoken", {"max_tokens": 9}]])]
+    },
+    "per model": {
+        "Providers": [
+            provider(
+                "q", "a", "b", transformer={"use": ["deepseek"], "a": {"use": ["tooluse"]}, "b": {"use": ["reasoning"]}}
+            )
+        ]
+    },
+    "enhanced": {"Providers": [provider("d", "qwen", use=[["MaxToken", {"max_tokens": 65536}], "enhancetool"])]},
+    "sampled": {"Providers": [provider("s", use=[["sampling", {"temperature": 0.2}], "cleancache"])]},
+    "routed": {"Providers": [provider("o", "kimi", use=["openrouter", ["openrouter", {"provider": {"only": ["x"]}}]])]},
+    "shared": {
+        "APIKEY": "a-client-key-of-32-characters-xx",
+        "HOST": "0.0.0.0",
+        "PORT": 3456,
+        "Providers": [provider()],
+    },
+    "proxied": {"PROXY_URL": "http://127.0.0.1:7890", "Providers": [provider()], "LOG": True, "API_TIMEOUT_MS": 600000},
+    "rules": {
+        "Providers": [provider("a", "x", "y"), provider("b b", "z")],
+        "Router": {"default": "a,x", "background": "a,y", "think": "b b,z", "longContextThreshold": 60000},
+    },
+    "mixed": {
+        "Providers": [provider(), provider("g", use=["gemini"])],
+        "Router": {"default": "p,m", "webSearch": "g,m"},
+    },
+}
+
+
+def imported(value: Any) -> dict[str, Any]:
+    write(value, "ccr.json")
+    assert run(["import", "ccr", "ccr.json"]) == 0
+    found: dict[str, Any] = json.loads(Path("config.json").read_text())
+    return found
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_ten_files_import_and_are_valid(name: str) -> None:
+    imported(FILES[name])
+    assert run(["check"], P_KEY="sk-example") == 0
+
+
+def test_what_becomes_of_each_part(capsys: pytest.CaptureFixture[str]) -> None:
+    chain = imported(FILES["kimi"])["providers"][0]["transformer"]
+    assert chain["use"] == [["maxtoken", {"max_tokens": 9}]]
+    assert chain["moonshotai/Kimi-K2-Instruct"] == {"use": [["Kimi", {"preset": "agent"}]]}
+    Path("config.json").unlink()
+    rules = imported(FILES["rules"])
+    assert rules["default"] == "a,x"
+    assert rules["aliases"] == {"claude-*haiku*": "a,y", "claude-*": "a,x", "think": "b-b,z"}
+    shown = capsys.readouterr().out
+    assert "not taken  Router.longContextThreshold: no counterpart" in shown
+    Path("config.json").unlink()
+    shared = imported(FILES["shared"])
+    assert (shared["host"], shared["port"], shared["api_keys"]) == ("0.0.0.0", 3456, [FILES["shared"]["APIKEY"]])
+    Path("config.json").unlink()
+    mixed = imported(FILES["mixed"])
+    assert [each["name"] for each in mixed["providers"]] == ["p"]
+    shown = capsys.readouterr().out
+    assert "needs the transformer 'gemini'" in shown
+    assert "Router.webSearch: 'g,m' is no model of a provider that was taken" in shown
+
+
+def test_an_open_host_needs_a_key(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "host" not in imported({"HOST": "0.0.0.0", "Providers": [provider()]})
+    assert "not taken  HOST: 0.0.0.0" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {},
+        [],
+        {"Providers": [{}, 1]},
+        {"Providers": [provider(models=7), provider(models="m")]},
+        {"Providers": [provider(use=["Anthropic"])]},
+    ],
+)
+def test_nothing_is_written_if_nothing_can_be_served(value: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    write(value, "ccr.json")
+    assert run(["import", "ccr", "ccr.json"]) == 2
+    assert not Path("config.json").exists()
+    assert "no provider in it can be served" in capsys.readouterr().err
+
+
+def test_errors_about_files(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["import", "ccr", "missing.json"]) == 2
+    Path("bytes.json").write_bytes(b"\xff")
+    assert run(["import", "ccr", "bytes.json"]) == 2
+    imported(FILES["one provider"])
+    assert run(["import", "ccr", "ccr.json"]) == 2
+    shown = capsys.readouterr().err
+    assert "missing.json: cannot be read" in shown
+    assert "bytes.json: not UTF-8" in shown
+    assert "config.json: is there already" in shown
+    assert run(["import", "ccr", "ccr.json", "-o", "other.json"]) == 0
+
+
+def test_serve_and_check_name_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    write(FILES["one provider"])
+    for command in ("check", "serve"):
+        assert run([command]) == 2
+        assert "a configuration of claude-code-router: moongate import ccr config.json" in capsys.readouterr().err

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import pytest
+from tests.native.rules import rules_of
+
+from moongate.errors import BadUpstream
+from moongate.native.exchange import NativeExchange
+from moongate.native.session import NativeSession
+from moongate.payload import dumps
+
+START = b'event: message_start\r\ndata: {"type":"message_start"}\r\n\r\n'
+CALL = b'data:{"type":"content_block_start","content_block":{"type":"tool_use","id":"","name":"f"}}\n\n'
+STOP = b'data: {"type":"message_stop"}\n\n'
+OTHER = b": hello\n\ndata: no json\n\n"
+
+
+def session(limit: int = 1000) -> NativeSession:
+    return NativeSession(NativeExchange("messages", {}, {}, rules_of("kimi-k2")), limit)
+
+
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+def test_events_pass_and_ids_are_mended(size: int) -> None:
+    running = session()
+    data = START + OTHER + CALL + STOP
+    out = b"".join(running.feed(data[at : at + size]) for at in range(0, len(data), size))
+    event = {"type": "content_block_start", "content_block": {"type": "tool_use", "id": "functions--f--0", "name": "f"}}
+    assert out == START + OTHER + b"event: content_block_start\ndata: " + dumps(event) + b"\n\n" + STOP
+    assert (running.started, running.finished, running.failure, running.waiting) == (True, True, None, False)
+    assert running.feed(START) == running.close() == running.fail(BadUpstream("late")) == running.settle() == b""
+    running.abandon()
+    running.resume("")
+    assert running.usage is None
+
+
+def test_streams_that_are_cut() -> None:
+    for data, words in ((b"", b"held no answer"), (START, b"before the answer was complete")):
+        running = session()
+        assert running.feed(data) == data
+        assert words in running.close()
+        assert running.failure is not None
+
+
+def test_a_last_event_without_its_end() -> None:
+    running = session()
+    assert running.feed(STOP[:-2]) == b""
+    assert running.close() == STOP
+    assert running.failure is None
+
+
+def test_errors() -> None:
+    running = session()
+    error = b'data: {"type":"error","error":{"message":""}}\n\n'
+    assert running.feed(START + error + STOP) == START + error
+    assert str(running.failure) == "the provider reported an error"
+    large = session(20)
+    assert b"too large" in large.feed(b"data: " + b"x" * 50)
+    assert large.finished
