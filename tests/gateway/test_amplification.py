@@ -17,7 +17,7 @@ from tests.support.background import Background
 from tests.support.gateway import RunningGateway, run_gateway
 
 MOST = 3
-HELLO: list[Any] = [{"role": "user", "content": "hi"}]
+WARM_UP = "the call before"
 
 
 def answering(status: int, **headers: str) -> Play:
@@ -107,24 +107,28 @@ class Clients:
         self.openai = openai.OpenAI(base_url=f"{gateway.root}/v1", api_key=gateway.key)
         self.anthropic = anthropic.Anthropic(base_url=gateway.root, api_key=gateway.key)
 
-    def chat(self, *, stream: bool) -> None:
-        answer = self.openai.chat.completions.create(model="m", messages=HELLO, stream=stream)
+    def chat(self, *, stream: bool, text: str = "hi") -> None:
+        answer = self.openai.chat.completions.create(model="m", messages=_said(text), stream=stream)
         if stream:
             list(answer)
 
-    def responses(self, *, stream: bool) -> None:
-        answer = self.openai.responses.create(model="m", input="hi", stream=stream)
+    def responses(self, *, stream: bool, text: str = "hi") -> None:
+        answer = self.openai.responses.create(model="m", input=text, stream=stream)
         if stream:
             list(answer)
 
-    def messages(self, *, stream: bool) -> None:
-        answer = self.anthropic.messages.create(model="m", messages=HELLO, max_tokens=9, stream=stream)
+    def messages(self, *, stream: bool, text: str = "hi") -> None:
+        answer = self.anthropic.messages.create(model="m", messages=_said(text), max_tokens=9, stream=stream)
         if stream:
             list(answer)
 
     def close(self) -> None:
         self.openai.close()
         self.anthropic.close()
+
+
+def _said(text: str) -> list[Any]:
+    return [{"role": "user", "content": text}]
 
 
 @pytest.fixture
@@ -149,9 +153,9 @@ def clients(upstream: Scripted, model: str = "m", **more: Any) -> Iterator[Clien
             found.close()
 
 
-def call(sdk: Clients, method: Callable[..., None], *, stream: bool) -> None:
+def call(sdk: Clients, method: Callable[..., None], *, stream: bool, text: str = "hi") -> None:
     with contextlib.suppress(openai.OpenAIError, anthropic.AnthropicError):
-        method(sdk, stream=stream)
+        method(sdk, stream=stream, text=text)
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
@@ -160,11 +164,13 @@ def test_one_call_of_an_sdk_is_at_most_three_upstream_requests(upstream: Scripte
     with clients(upstream) as sdk:
         for method in CALLS:
             upstream.play = whole
-            call(sdk, method, stream=False)  # leaves a connection that is reused
+            call(sdk, method, stream=False, text=WARM_UP)  # leaves a connection that is reused
             upstream.seen.clear()
             upstream.play = FAULTS[fault]
             call(sdk, method, stream=stream)
-            assert 1 <= len(upstream.seen) <= MOST, method
+            # On a busy machine the call before may time out, and its request be read only now.
+            mine = [asked for asked in upstream.seen if WARM_UP.encode() not in asked.body]
+            assert 1 <= len(mine) <= MOST, method
 
 
 @pytest.mark.parametrize("fault", ["503", "429", "closed"])
@@ -246,6 +252,6 @@ def test_resends_after_refusals_are_counted(upstream: Scripted) -> None:
         with contextlib.suppress(openai.OpenAIError):
             tool: Any = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
             sdk.openai.chat.completions.create(
-                model="kimi-k2.5", messages=HELLO, temperature=0.3, tools=[tool], tool_choice="required"
+                model="kimi-k2.5", messages=_said("hi"), temperature=0.3, tools=[tool], tool_choice="required"
             )
     assert len(upstream.seen) == MOST

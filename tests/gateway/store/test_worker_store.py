@@ -22,6 +22,7 @@ from moongate.gateway.store.entities import StoredKey, Team, digest_of
 from moongate.gateway.store.errors import StoreCorrupt
 from moongate.gateway.store.journal import Journal
 from moongate.gateway.store.keys import KeyStore
+from moongate.gateway.store.snapshot import read_snapshot
 from moongate.gateway.store.worker_store import WorkerStore, store_place
 
 
@@ -54,6 +55,22 @@ def test_places() -> None:
     assert store_place(Store(place="/data/a.db"), home) == ("/data/a.db", Path("/data/a.db.journal"))
     assert store_place(Store(place="postgresql://x/y"), home) == ("postgresql://x/y", home / "journal")
     assert store_place(Store(place="off"), home) is None
+
+
+def test_a_key_is_never_seen_without_its_team(store_url: str, keys: KeyStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both are made while another connection is between the teams and the keys: it has seen neither, or both."""
+    reading, read_keys = open_database(store_url), KeyStore.list_keys
+
+    def list_keys(store: KeyStore) -> list[StoredKey]:
+        team = keys.create_team(Team("", "blue"), "test")
+        keys.create_key(StoredKey("", b"", "", "ada", team.id), "test")
+        return read_keys(store)
+
+    monkeypatch.setattr(KeyStore, "list_keys", list_keys)
+    snapshot = read_snapshot(reading, 20_000)
+    reading.close()
+    assert {key.team for key in snapshot.keys.values()} <= set(snapshot.teams)
+    assert (snapshot.revision, keys.revision()) == (0, 2)
 
 
 def test_keys_are_found_and_changes_are_noticed(place: tuple[str, Path], keys: KeyStore) -> None:

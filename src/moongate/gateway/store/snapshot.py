@@ -33,21 +33,22 @@ class Snapshot:
 
 
 def read_snapshot(database: Database, day: int) -> Snapshot:
-    """Raises StoreError."""
+    """All of it as it was at one time: never a key without its team. Raises StoreError."""
     store = KeyStore(database)
-    revision = store.revision()  # first: a change that comes meanwhile is seen again
-    teams = {team.id: team for team in store.teams()}
     by_digest: dict[bytes, StoredKey] = {}
     found: dict[bytes, Spent] = {}
-    for key in store.list_keys():
-        if key.previous_digest is not None:
-            by_digest[key.previous_digest] = key
-        by_digest[key.digest] = key
-        if key.limits.has_budget:
-            found[key.identity] = spent_by(database, "key", key.id, key.limits, day)
-    for team in teams.values():
-        if team.limits.has_budget:
-            found[team.identity] = spent_by(database, "team", team.id, team.limits, day)
+    with database.snapshot():
+        revision = store.revision()
+        teams = {team.id: team for team in store.teams()}
+        for key in store.list_keys():
+            if key.previous_digest is not None:
+                by_digest[key.previous_digest] = key
+            by_digest[key.digest] = key
+            if key.limits.has_budget:
+                found[key.identity] = spent_by(database, "key", key.id, key.limits, day)
+        for team in teams.values():
+            if team.limits.has_budget:
+                found[team.identity] = spent_by(database, "team", team.id, team.limits, day)
     return Snapshot(revision, by_digest, teams, found)
 
 
