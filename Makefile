@@ -9,6 +9,8 @@ SOURCES := $(shell find src -name '*.py')
 SYSTEM_PACKAGES := tests/support/system_packages.py
 PYTEST := $(BIN)/pytest -n 2 --dist loadfile
 VECTORS := $(wildcard tests/test_vectors_*.py)
+# Containers often set this. Then every process that a test starts would compile all modules anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help run compiled test test-all check system-packages lint types types-and-machine-code tests tests-full \

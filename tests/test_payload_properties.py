@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.length import examples
 
 from moongate.payload import dumps, loads
 
@@ -16,7 +17,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=examples(200), deadline=None, derandomize=True)
 @given(value=values)
 def test_what_is_written_is_read_back(value: object) -> None:
     assert loads(dumps(value)) == value

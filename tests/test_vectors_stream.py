@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.support.assembly import AssembledStream, assemble, check_call_deltas
-from tests.support.length import BRIEF
+from tests.support.length import FULL
 from tests.support.vectors import (
     answer_form,
     check_notes,
@@ -26,7 +26,7 @@ from moongate.kimi.exchange import KimiExchange
 
 Row = dict[str, Any]
 
-EVERY_CUT_BELOW = 0 if BRIEF else 5000  # bytes of a stream; a longer one is cut at some places only
+EVERY_CUT_BELOW = 5000 if FULL else 0  # bytes of a stream; a longer one is cut at some places only
 SOME_CUTS = 40
 
 

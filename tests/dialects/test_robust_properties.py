@@ -20,6 +20,7 @@ from tests.dialects.chat_answers import (
     tool_call,
     usage_chunk,
 )
+from tests.support.length import examples
 
 from moongate.chat.contracts import Dialect
 from moongate.chat.items import Chunk, Done
@@ -118,7 +119,7 @@ def mutated(value: Any, path: tuple[Any, ...], odd: Any) -> Any:
 @pytest.mark.parametrize(
     ("front", "body"), [(MESSAGES, MESSAGES_BODY), (RESPONSES, RESPONSES_BODY)], ids=["messages", "responses"]
 )
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=examples(150), deadline=None, derandomize=True)
 @given(data=st.data())
 def test_a_mutated_request_is_decoded_or_rejected(front: Dialect, body: dict[str, Any], data: st.DataObject) -> None:
     request = mutated(body, data.draw(st.sampled_from(paths_of(body))), data.draw(ODD))
@@ -148,7 +149,7 @@ REPLY = completion({"reasoning_content": "a", "content": "b", "tool_calls": [too
 
 
 @pytest.mark.parametrize("front", [MESSAGES, RESPONSES], ids=["messages", "responses"])
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=examples(150), deadline=None, derandomize=True)
 @given(data=st.data())
 def test_a_mutated_answer_is_still_encoded(front: Dialect, data: st.DataObject) -> None:
     payloads = mutated(

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.dialects.chat_answers import HEAD, events
+from tests.support.length import examples
 
 from moongate import KimiTransformer, Session
 from moongate.chat.contracts import Dialect
@@ -213,7 +214,7 @@ def check_history(messages: list[Json], answers: list[Answer], *, numbered: bool
 
 @pytest.mark.parametrize("model", ["kimi-k2", "kimi-k3"])
 @pytest.mark.parametrize("client", [MessagesClient, ResponsesClient])
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=examples(150), deadline=None, derandomize=True)
 @given(answers=conversations())
 def test_any_conversation_round_trips(client: type[Client], model: str, answers: list[Answer]) -> None:
     converse(client(), model, answers)

@@ -12,6 +12,7 @@ import httptools
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.length import examples
 
 from moongate import KimiTransformer
 from moongate.chat.contracts import Dialect
@@ -182,7 +183,7 @@ events = words.map(event) | st.just(b": ping\n\n") | words.map(lambda text: even
 
 
 @pytest.mark.interpreted("brings a protocol of its own")
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=examples(300), deadline=None, derandomize=True)
 @given(st.lists(events, max_size=12), st.lists(st.integers(1, 400), max_size=6), st.data())
 def test_the_client_gets_the_same_without_forwarding(parts: list[bytes], cuts: list[int], data: st.DataObject) -> None:
     preset = data.draw(st.sampled_from(["default", "agent"]))

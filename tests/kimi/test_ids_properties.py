@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.kimi.test_ids import claims
+from tests.support.length import examples
 
 from moongate.kimi.family import IdRule
 
@@ -21,7 +22,7 @@ CALLS = st.lists(
 )
 
 
-@settings(max_examples=500, deadline=None, derandomize=True)
+@settings(max_examples=examples(500), deadline=None, derandomize=True)
 @given(calls=CALLS, rule=st.sampled_from(IdRule), cut=st.integers(0, 20))
 def test_ids_are_unique_stable_and_settled(calls: list[tuple[str | None, str]], rule: IdRule, cut: int) -> None:
     final = claims(*calls, rule=rule)

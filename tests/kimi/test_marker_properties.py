@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.kimi.marker_reading import ParsedChoice, cut_in, read
+from tests.support.length import examples
 
 from moongate.kimi.markers.first_markup import FirstMarkupParser
 from moongate.kimi.markers.k2 import K2Parser
@@ -19,7 +20,7 @@ from moongate.kimi.markers.pieces import CallArguments, CallOpened, Channel, Par
 from moongate.kimi.tool_set import ToolKeys, ToolSet
 from moongate.kimi.tool_tokens import K2_TOKENS, ToolTokens
 
-EXAMPLES = settings(max_examples=500)
+EXAMPLES = settings(max_examples=examples(500))
 TOOL_SET = ToolSet(
     {"bash": ToolKeys(frozenset({"command"}), frozenset({"command"})), "time": ToolKeys(frozenset({"zone"}))}
 )

@@ -10,12 +10,13 @@ from typing import Any
 from hypothesis import settings
 from hypothesis import strategies as st
 from tests.properties.marked_texts import ARGUMENTS, MARKED_TEXTS, NAMES
+from tests.support.length import examples
 
 from moongate import KimiTransformer, Session
 
 Row = dict[str, Any]
 
-thorough = settings(max_examples=500, deadline=None, derandomize=True)
+thorough = settings(max_examples=examples(500), deadline=None, derandomize=True)
 
 MODELS = {"k2": "moonshotai/Kimi-K2-Instruct-0905", "k3": "moonshotai/Kimi-K3"}
 PARSING = {"manualToolParsing": True}

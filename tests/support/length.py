@@ -19,3 +19,8 @@ BRIEF = os.environ.get("TEST_LENGTH") == "brief"
 
 def by_length(short: T, full: T) -> T:
     return full if FULL else short
+
+
+def examples(full: int) -> int:
+    """How many examples Hypothesis tries."""
+    return full if FULL else max(20, full // (10 if BRIEF else 5))

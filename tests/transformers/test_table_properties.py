@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.properties.answers import MESSAGES, REQUEST, Message, chunk, deltas, rngs, transformer
-from tests.support.length import by_length
+from tests.support.length import examples
 from tests.transformers.answers import choice, fed
 
 from moongate import Chain, Chunk, Done, Item, Opaque, Transformer
@@ -30,7 +30,7 @@ OWN = {
     "cleancache": {"cache_control", "messages", "tools"},
     "enhancetool": set[str](),
 }
-often = settings(max_examples=by_length(50, 500), deadline=None, derandomize=True)
+often = settings(max_examples=examples(500), deadline=None, derandomize=True)
 names = pytest.mark.parametrize("name", sorted(GENERIC))
 
 anything = st.recursive(

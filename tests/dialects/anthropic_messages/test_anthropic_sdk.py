@@ -23,6 +23,7 @@ from tests.dialects.chat_answers import (
     tool_call,
     usage_chunk,
 )
+from tests.support.length import examples
 
 from moongate.chat.items import Chunk, Done, Item
 from moongate.dialects.anthropic_messages import MESSAGES
@@ -93,7 +94,7 @@ def answers(draw: st.DrawFn) -> tuple[dict[str, Any], list[Item]]:
     return completion(message, finish), [*items, chunk(finish=finish), usage_chunk()]
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(answers())
 def test_streams_equal_whole_answers(answer: tuple[dict[str, Any], list[Item]]) -> None:
     reply, items = answer

@@ -6,13 +6,14 @@ import re
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.support.length import examples
 
 from moongate.dialects.anthropic_messages.ids import client_call_id, provider_call_id
 
 ALPHABET = "axc3-_.:09é"
 
 
-@settings(max_examples=500, deadline=None, derandomize=True)
+@settings(max_examples=examples(500), deadline=None, derandomize=True)
 @given(st.text(ALPHABET, min_size=1, max_size=80), st.text(ALPHABET, min_size=1, max_size=80))
 @example("functions.a:1", "functions--a--1")
 @example("a-.-b:1", "a.--b:1")

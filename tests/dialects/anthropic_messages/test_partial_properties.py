@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jiter import from_json
+from tests.support.length import examples
 
 from moongate.dialects.anthropic_messages.partial import readable_object
 
@@ -26,7 +27,7 @@ OBJECTS = st.dictionaries(
 )
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=examples(150), deadline=None, derandomize=True)
 @given(OBJECTS, st.booleans(), st.integers(0, 400))
 def test_a_truncated_object_is_read_as_the_sdk_reads_it(value: dict[str, Any], ascii_only: bool, cut: int) -> None:
     text = json.dumps(value, ensure_ascii=ascii_only)[: cut + 1]

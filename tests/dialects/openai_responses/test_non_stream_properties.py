@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.dialects.chat_answers import completion, encoded, events, tool_call
 from tests.dialects.openai_responses.test_non_stream import REQUEST
+from tests.support.length import examples
 
 from moongate.chat.items import Chunk
 from moongate.dialects.openai_responses.non_stream import response
@@ -37,7 +38,7 @@ MESSAGES = st.fixed_dictionaries(
 REASONS = st.sampled_from(["stop", "length", "content_filter", "tool_calls", ""])
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=examples(300), deadline=None, derandomize=True)
 @given(MESSAGES, REASONS)
 def test_it_equals_the_last_response_of_a_stream(message: dict[str, Any], reason: str) -> None:
     reply = completion(message, reason)

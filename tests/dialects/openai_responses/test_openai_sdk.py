@@ -22,6 +22,7 @@ from tests.dialects.chat_answers import (
     usage_chunk,
 )
 from tests.dialects.openai_responses.test_dialect import REQUEST
+from tests.support.length import examples
 
 from moongate.chat.items import Done, Item
 from moongate.dialects.openai_responses import RESPONSES
@@ -80,7 +81,7 @@ def answers(draw: st.DrawFn) -> tuple[dict[str, Any], list[Item]]:
     return completion(message, "stop"), [*items, chunk(finish="stop"), usage_chunk()]
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(answers())
 def test_streams_equal_whole_answers(answer: tuple[dict[str, Any], list[Item]]) -> None:
     reply, items = answer

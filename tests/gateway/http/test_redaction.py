@@ -7,6 +7,7 @@ from urllib.parse import quote
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.length import examples
 
 from moongate.errors import GatewayError
 from moongate.gateway.http.redaction import MASK, MAX_LOCATED, Redactor
@@ -40,7 +41,7 @@ def test_other_text_stays_the_same_object() -> None:
     assert Redactor([]).redact(text) is text
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=examples(200), deadline=None, derandomize=True)
 @given(st.binary(max_size=9), st.binary(max_size=9), st.text("abcXYZ019-_+/", min_size=8, max_size=24))
 def test_base64_around_a_secret_is_masked(before: bytes, after: bytes, secret: str) -> None:
     for encode in (base64.b64encode, base64.urlsafe_b64encode):

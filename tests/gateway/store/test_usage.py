@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.gateway.store.rows import DAY, usage_row
+from tests.support.length import examples
 
 from moongate.errors import BadRequest
 from moongate.gateway.limits.periods import Window
@@ -82,7 +83,7 @@ def test_an_exact_row_takes_the_place_of_an_estimated_one_and_never_the_other_wa
         max_size=6,
     )
 )
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_sums_always_equal_the_rows(batches: list[list[UsageRow]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         database = open_database(f"{folder}/moongate.db")

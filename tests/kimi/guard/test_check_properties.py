@@ -7,6 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.json_schema import misfit
+from tests.support.length import examples
 
 from moongate.kimi.guard.tool_schemas import ToolSchema
 
@@ -49,13 +50,13 @@ LEAVES = (
 SCHEMAS = st.recursive(LEAVES, _composed, max_leaves=8)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(SCHEMAS, VALUES)
 def test_the_check_agrees_with_jsonschema(schema: Any, value: Any) -> None:
     assert (ToolSchema(schema).mismatch(value) is None) is (misfit(schema, value) is None)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(_objects(SCHEMAS), VALUES)
 def test_what_is_mended_fits_and_is_not_mended_again(schema: Any, value: Any) -> None:
     mended = ToolSchema(schema).mended(value)

@@ -7,6 +7,7 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.kimi.markers.test_json_scan import shape_of
+from tests.support.length import examples
 
 from moongate.kimi.markers.json_scan import Completeness, JsonScanner
 
@@ -22,13 +23,13 @@ def parses(text: str) -> bool:
     return True
 
 
-@settings(max_examples=500, deadline=None, derandomize=True)
+@settings(max_examples=examples(500), deadline=None, derandomize=True)
 @given(st.text('{}[]",:\\ 01-e.truefalsn\n', max_size=12), st.integers(0, 12))
 def test_the_scanner_agrees_with_a_json_parser(text: str, cut: int) -> None:
     assert (shape_of(text[:cut], text[cut:]) is Completeness.COMPLETE) == parses(text)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=examples(300), deadline=None, derandomize=True)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -6,6 +6,7 @@ import re
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.length import examples
 
 from moongate.kimi.markers.lexer import Lexer
 
@@ -25,7 +26,7 @@ def piecewise(lexer: Lexer[str], pieces: list[str]) -> list[str]:
     return kinds
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=examples(300), deadline=None, derandomize=True)
 @given(
     st.lists(st.text("ab<", min_size=1, max_size=4), min_size=1, max_size=4, unique=True),
     st.lists(st.text("ab<", max_size=5), max_size=8),

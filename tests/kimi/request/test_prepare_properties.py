@@ -9,6 +9,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.kimi.request.test_prepare import ELSEWHERE, MOONSHOT, USER, assistant, call, prepared, tool, tool_message
+from tests.support.length import examples
 
 from moongate.errors import BadRequest
 from moongate.payload import JsonObject
@@ -60,7 +61,7 @@ targets = st.sampled_from(
 )
 
 
-@settings(max_examples=500, deadline=None, derandomize=True)
+@settings(max_examples=examples(500), deadline=None, derandomize=True)
 @given(request=odd_requests | json_values, target=targets, strict=st.booleans(), rules=st.sampled_from(["auto", "off"]))
 def test_any_json_is_prepared_or_refused_and_never_modified(
     request: Any, target: tuple[str, str], strict: bool, rules: str
@@ -85,7 +86,7 @@ def turns(draw: st.DrawFn) -> list[JsonObject]:
 conversations = st.lists(turns(), min_size=1, max_size=5)
 
 
-@settings(max_examples=500, deadline=None, derandomize=True)
+@settings(max_examples=examples(500), deadline=None, derandomize=True)
 @given(conversation=conversations, target=targets, rules=st.sampled_from(["auto", "off"]))
 def test_old_messages_never_change_as_a_conversation_grows(
     conversation: list[list[JsonObject]], target: tuple[str, str], rules: str
@@ -102,7 +103,7 @@ def test_old_messages_never_change_as_a_conversation_grows(
         assert grown[: len(earlier)] == earlier
 
 
-@settings(max_examples=500, deadline=None, derandomize=True)
+@settings(max_examples=examples(500), deadline=None, derandomize=True)
 @given(conversation=conversations, target=targets)
 def test_ids_are_unique_results_follow_their_calls_and_a_second_pass_changes_nothing(
     conversation: list[list[JsonObject]], target: tuple[str, str]
@@ -124,7 +125,7 @@ def test_ids_are_unique_results_follow_their_calls_and_a_second_pass_changes_not
     assert prepared(once, model=target[0], base_url=target[1]).request is once
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=examples(200), deadline=None, derandomize=True)
 @given(conversation=conversations, target=targets)
 def test_no_result_is_lost_that_belongs_to_a_call(
     conversation: list[list[JsonObject]], target: tuple[str, str]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.length import examples
 
 from moongate.kimi.request.tool_names import MOONSHOT_NAME, ToolNames
 
 ANY_NAME = st.text(max_size=90) | st.from_regex(MOONSHOT_NAME, fullmatch=True)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=examples(300), deadline=None, derandomize=True)
 @given(st.lists(ANY_NAME, max_size=8), st.lists(ANY_NAME, max_size=4), ANY_NAME)
 def test_any_names(offered: list[str], mentioned: list[str], one_more: str) -> None:
     names = ToolNames.of(offered, MOONSHOT_NAME, mentioned)

@@ -13,13 +13,16 @@ from tests.kimi.schema.instances import Sampler, is_valid, readings, renamed
 from tests.kimi.schema.strategies import DEFINITIONS, SCHEMAS, parameters
 from tests.kimi.schema.test_verdicts import VERDICTS
 from tests.schemas import real_tools
+from tests.support.length import examples
 
 from moongate.errors import BadRequest
 from moongate.kimi.schema import Level, StepBudget, normalise_schema, normalised, validate_schema
 from moongate.kimi.schema.step_budget import MAX_STEPS
 from moongate.payload import dumps
 
-PROPERTY = settings(max_examples=500, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+PROPERTY = settings(
+    max_examples=examples(500), deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
 LEVELS = st.sampled_from(["strict", "ultra"])
 
 
