@@ -7,7 +7,8 @@ INSTALL := bin/python -m pip --disable-pip-version-check -q install --no-deps
 REQ := requirements
 SOURCES := $(shell find src -name '*.py')
 SYSTEM_PACKAGES := tests/support/system_packages.py
-PYTEST := $(BIN)/pytest -n 2 --dist loadfile
+PROCESSES := 2
+PYTEST := $(BIN)/pytest -n $(PROCESSES) --dist loadfile
 VECTORS := $(wildcard tests/test_vectors_*.py)
 # Containers often set this. Then every process that a test starts would compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE

@@ -6,6 +6,7 @@ absent where only the core is tested (`make test-core`).
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 
 pytest_plugins = [
@@ -21,3 +22,9 @@ if importlib.util.find_spec("hypothesis") is not None:
         "moongate", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], print_blob=False
     )
     settings.load_profile("moongate")
+
+
+def pytest_collection_finish() -> None:
+    """Exclude all test items from garbage collection: with thousands of them a full collection takes half a second."""
+    gc.collect()
+    gc.freeze()

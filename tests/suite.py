@@ -1,11 +1,15 @@
 """`make test`, `make test-all` and `.ci/run`: runs make targets one after the other and sums up at the end.
 
-    python -m tests.suite short                   every kind of test, about half an hour on two cores
+    python -m tests.suite short                   every kind of test, some of them short
     python -m tests.suite full                    everything at full length
     python -m tests.suite full --minutes 30       as much of it as fits, in this order
 
 Each step is a make target, so a step that fails can be repeated alone. The summary has one line per step with pytest's
 closing line, then everything that was left out and why. The exit code is 1 if a step failed.
+
+Tests with real processes and clocks can fail on a machine that is busy with other things. So if at most three tests of
+a step fail, they are run once more, alone in one process. If they pass, the step passes, and the summary names them as
+unstable: each is a race in the test or in the code, to be mended.
 """
 
 from __future__ import annotations
@@ -18,13 +22,17 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 CLOSING_LINE = re.compile(r"^=*\s*(\d+ (?:passed|failed|error).* in [\d.]+s(?: \(.*\))?)\s*=*$")
+FAILURES = re.compile(r"(\d+) (?:failed|error)")
+FAILED_TEST = re.compile(r"^(?:FAILED|ERROR) (tests/\S+)")
 LEFT_OUT = "left out: "
+MOST_REPEATED = 3  # failed tests of a step that are run again
+REPEAT = {"PYTEST_ADDOPTS": "--last-failed --last-failed-no-failures=none"}
 
 
 @dataclass(frozen=True)
@@ -74,17 +82,40 @@ class Result:
     seconds: float = 0.0
     closing: str = ""
     left_out: list[str] = field(default_factory=list)
+    failed_tests: list[str] = field(default_factory=list)
+    unstable: list[str] = field(default_factory=list)
 
     @property
     def failed(self) -> bool:
         return self.code not in (0, None)
+
+    @property
+    def failures(self) -> int:
+        """How many tests failed, by pytest's closing line."""
+        return sum(int(number) for number in FAILURES.findall(self.closing))
 
     def line(self) -> str:
         state = "failed" if self.failed else "ok" if self.code == 0 else "left out"
         return f"{self.step.target:24} {self.seconds:5.0f} s  {state:8}  {self.closing or self.step.what}"
 
 
-def run(step: Step, make: Sequence[str], seconds_left: float | None) -> Result:
+def run_twice(step: Step, make: Sequence[str], seconds_left: float | None) -> Result:
+    """Run one step, and the tests of it that failed once more, if they are few."""
+    result = run(step, make, seconds_left)
+    if result.failed and 0 < result.failures <= MOST_REPEATED:
+        print(f"\n--- make {step.target}: the tests that failed, once more, alone", flush=True)
+        left = None if seconds_left is None else seconds_left - result.seconds
+        again = run(Step(step.target, 0, step.what), [*make, "PROCESSES=0"], left, REPEAT)
+        result.seconds += again.seconds
+        if again.code == 0:
+            result.code = 0
+            result.unstable = result.failed_tests
+    return result
+
+
+def run(
+    step: Step, make: Sequence[str], seconds_left: float | None, environment: Mapping[str, str] | None = None
+) -> Result:
     """Run one step with its output passed on; stop it when the time is over."""
     result = Result(step)
     if seconds_left is not None and seconds_left < step.minutes * 60:
@@ -93,10 +124,7 @@ def run(step: Step, make: Sequence[str], seconds_left: float | None) -> Result:
         return result
     print(f"\n--- make {step.target}: {step.what}", flush=True)
     began = time.monotonic()
-    command = [*make, step.target]
-    pipe, merged = subprocess.PIPE, subprocess.STDOUT
-    # A session of its own, so that everything the step has started can be stopped together.
-    with subprocess.Popen(command, cwd=ROOT, stdout=pipe, stderr=merged, text=True, start_new_session=True) as process:
+    with _started([*make, step.target], environment or {}) as process:
         timer = threading.Timer(threading.TIMEOUT_MAX if seconds_left is None else seconds_left, _stop, (process,))
         timer.start()
         try:
@@ -114,6 +142,15 @@ def run(step: Step, make: Sequence[str], seconds_left: float | None) -> Result:
     return result
 
 
+def _started(command: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[str]:
+    """In a session of its own, so that everything the step has started can be stopped together."""
+    variables = {**os.environ, **environment}
+    pipe, merged = subprocess.PIPE, subprocess.STDOUT
+    return subprocess.Popen(
+        command, cwd=ROOT, env=variables, stdout=pipe, stderr=merged, text=True, start_new_session=True
+    )
+
+
 def _stop(process: subprocess.Popen[str]) -> None:
     os.killpg(process.pid, signal.SIGTERM)
 
@@ -128,8 +165,11 @@ def _follow(process: subprocess.Popen[str], result: Result) -> None:
 
 def _note(result: Result, line: str) -> None:
     found = CLOSING_LINE.match(line)
+    failed = FAILED_TEST.match(line)
     if found:
         result.closing = found[1]
+    elif failed:
+        result.failed_tests.append(failed[1])
     elif line.startswith(LEFT_OUT):
         result.left_out.append(line.removeprefix(LEFT_OUT))
 
@@ -138,6 +178,7 @@ def summary(results: Sequence[Result], seconds: float) -> str:
     lines = [result.line() for result in results]
     left_out = dict.fromkeys(reason for result in results for reason in result.left_out)
     lines += [f"{LEFT_OUT}{reason}" for reason in left_out]
+    lines += [f"unstable: {test} failed, and passed alone" for result in results for test in result.unstable]
     failed = [result.step.target for result in results if result.failed]
     lines.append(f"{seconds / 60:.1f} min: {'failed: ' + ', '.join(failed) if failed else 'nothing failed'}")
     return "\n".join(lines)
@@ -153,7 +194,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     results: list[Result] = []
     for step in LENGTHS[options.length]:
         left = None if options.minutes is None else options.minutes * 60 - (time.monotonic() - began)
-        results.append(run(step, [options.make, "--no-print-directory"], left))
+        results.append(run_twice(step, [options.make, "--no-print-directory"], left))
     print(f"\n=== {options.length}\n{summary(results, time.monotonic() - began)}", flush=True)
     return 1 if any(result.failed for result in results) else 0
 

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.suite import FULL, SHORT, Result, Step, run, summary
+from tests.suite import FULL, SHORT, Result, Step, run, run_twice, summary
 
 ROOT = Path(__file__).parent.parent
 
@@ -49,6 +49,41 @@ def test_a_failure_is_named() -> None:
     assert result.failed
     assert "2 failed, 1 passed in 3.0s" in summary([result], 1)
     assert summary([result], 1).endswith("failed: lint")
+
+
+FLAKY = """
+import os, pathlib
+seen = pathlib.Path({path!r})
+again = "--last-failed" in os.environ.get("PYTEST_ADDOPTS", "") and "PROCESSES=0" in sys.argv
+seen.write_text(seen.read_text() + "again\\n" * again if seen.exists() else "")
+if again and {mended}:
+    print("1 passed in 0.1s")
+else:
+    print("FAILED tests/cli/test_serve.py::test_it - assert False")
+    print("{failed} failed, 5 passed in 3.0s")
+    sys.exit(1)
+"""
+
+
+@pytest.mark.parametrize(("mended", "failed", "code", "repeated"), [(1, 2, 0, 1), (0, 2, 1, 1), (1, 4, 1, 0)])
+def test_a_few_failed_tests_are_run_again_alone(
+    tmp_path: Path, mended: int, failed: int, code: int, repeated: int
+) -> None:
+    seen = tmp_path / "seen"
+    result = run_twice(
+        Step("tests", 1, "all"), script(FLAKY.format(path=str(seen), mended=mended, failed=failed)), None
+    )
+    assert result.code == code
+    assert seen.read_text().count("again") == repeated
+    unstable = "unstable: tests/cli/test_serve.py::test_it failed, and passed alone" in summary([result], 1)
+    assert unstable == (code == 0)
+
+
+def test_what_failed_without_pytest_is_not_repeated(tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    lines = (f"open({str(seen)!r}, 'a').write('x')", "sys.exit(1)")
+    assert run_twice(Step("lint", 1, "ruff"), script(*lines), None).failed
+    assert seen.read_text() == "x"
 
 
 def test_a_step_that_may_not_fit_is_not_begun_and_that_is_reported() -> None:
