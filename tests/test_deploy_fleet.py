@@ -172,9 +172,9 @@ def test_the_template_is_the_unit_for_one_of_several() -> None:
     unit, template = ((DEPLOY / name).read_text(encoding="utf-8") for name in ("moongate.service", "moongate@.service"))
     body = template[template.index("[Unit]") :]
     assert "EnvironmentFile=-/etc/moongate/%i.environment\n" in body
-    body = (
-        body.replace("EnvironmentFile=-/etc/moongate/%i.environment\n", "").replace(" (%i)", "").replace("/%i\n", "\n")
-    )
+    assert "StateDirectory=moongate-%i\n" in body  # below that of moongate.service, either of them could not start
+    body = body.replace("EnvironmentFile=-/etc/moongate/%i.environment\n", "").replace(" (%i)", "")
+    body = body.replace("/moongate-%i\n", "/moongate\n").replace("=moongate-%i\n", "=moongate\n")
     assert body.replace("/%i.json", "/config.json") == unit[unit.index("[Unit]") :]
 
 
