@@ -105,7 +105,17 @@ def test_a_named_choice_is_passed_over_on_k3_of_moonshot() -> None:
     assert next_answer(request, Behaviour(generation="k3", host="moonshot")).calls[0].name == "add"
 
 
-@pytest.mark.parametrize("plea", ["请介绍一下你自己。这次不要用任何工具。", "Say hello, and do not use any tools."])
+@pytest.mark.parametrize(
+    "plea",
+    [
+        "请介绍一下你自己。这次不要用任何工具。",
+        "说说你是谁。你不应调用任何工具。",
+        "打个招呼，请勿使用工具。",
+        "Say hello, and do not use any tools.",
+        "Say hello. You should not call tools.",
+        "Say hello without using tools.",
+    ],
+)
 def test_a_user_can_ask_for_no_tools(plea: str) -> None:
     request: dict[str, Any] = {"messages": [{"role": "user", "content": plea}], "tools": TOOLS}
     assert not next_answer(request, Behaviour()).calls

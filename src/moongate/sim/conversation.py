@@ -23,7 +23,8 @@ MAX_CHOICES: Final = 8
 MAX_PLEA: Final = 500  # a longer message is an agent's, and its "do not use" is about something else
 CODE_TAGS: Final = "The tags are `<think>` and `</think>`.\n```\n<|im_end|>\n```\n"
 _NO_TOOLS: Final = re.compile(
-    r"不(?:要|用|能|准|得|许)[^。，,.]{0,12}工具|(?:do not|don't) use any tools?\b|without any tools?\b"
+    r"(?:不(?:要|用|能|准|得|许|应|该|必|可|需|会)|别|勿|禁止|无需)[^。，,.]{0,12}工具"
+    r"|(?:do not|don't|should not|must not) (?:use|call) (?:any )?tools?\b|without (?:using )?(?:any )?tools?\b"
 )
 
 
