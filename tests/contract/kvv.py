@@ -133,10 +133,15 @@ def report(results: Sequence[SuiteResult]) -> str:
         "|---|---|---|---|---|---|---|",
         *(result.line() for result in results),
     ]
+    lines += [f"failed: {result.target}: {name}" for result in results for name in result.failed]
+    troubles: dict[str, list[str]] = {}
     for result in results:
-        lines += [f"failed: {result.target}: {name}" for name in result.failed]
-        lines += (
-            [f"could not be run: {result.suite} against {result.target}: {result.trouble}"] if result.trouble else []
+        if result.trouble:
+            troubles.setdefault(result.trouble, []).append(f"{result.suite} against {result.target}")
+    lines += [f"could not be run: {', '.join(runs)}: {trouble}" for trouble, runs in troubles.items()]
+    if any("ModuleNotFoundError" in trouble for trouble in troubles):
+        lines.append(
+            "The checkout needs its dependencies: install them into its .venv, or name a --python that has them."
         )
     return "\n".join(lines)
 

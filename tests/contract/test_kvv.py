@@ -131,3 +131,10 @@ def test_the_table_of_nothing() -> None:
     assert report([SuiteResult("params", "simulator", trouble="x")]).endswith(
         "could not be run: params against simulator: x"
     )
+
+
+def test_one_reason_for_all_targets_is_told_once() -> None:
+    trouble = "ModuleNotFoundError: No module named 'openai'"
+    text = report([SuiteResult("params", name, trouble=trouble) for name in ("simulator", "gateway")])
+    assert f"could not be run: params against simulator, params against gateway: {trouble}\n" in text
+    assert text.endswith("name a --python that has them.")
