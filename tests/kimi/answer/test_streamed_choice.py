@@ -179,6 +179,23 @@ def test_done_gives_a_finish_reason_that_never_came() -> None:
     assert choice.end() == [choice_object({"content": "<"})]
 
 
+@pytest.mark.parametrize(
+    ("options", "delta", "reason"),
+    [
+        (PARSING, {"tool_calls": [GOOD]}, "tool_calls"),
+        (PARSING, {"content": CALL.format("functions.bash:0", "{}")}, "tool_calls"),
+        (PARSING, {"content": CALL.format("functions.bash:0", '{"a')[:-17]}, "length"),
+        ({"assembleToolDeltas": True, "enforceFinishReasonLoop": False}, {"tool_calls": [GOOD]}, "tool_calls"),
+    ],
+)
+def test_a_finish_reason_that_never_came_is_noted_once(options: Row, delta: Row, reason: str) -> None:
+    choice = choice_of(options)
+    choice.feed(choice_object(delta))
+    assert choice.end()[-1]["finish_reason"] == reason
+    noted = [(note.before, note.after) for note in choice.answer.notes if note.kind == "finish_reason"]
+    assert noted == [(None, reason)]
+
+
 def test_a_broken_stream_gives_what_waits_and_no_finish_reason() -> None:
     choice = choice_of(PARSING)
     choice.feed(choice_object({"content": "a<"}))

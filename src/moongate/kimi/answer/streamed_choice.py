@@ -42,9 +42,11 @@ class StreamedChoice(ChoiceState):
         self.finished = True
         message = self._summary()
         if self.answer.options.enforce_finish_reason_loop or self.truncated or message:
-            usual = "tool_calls" if message else "stop"
-            objects.append({**self.bare({}), **message, "finish_reason": self.finish_reason(usual)})
-            self.answer.note("finish_reason", f"choices[{self.index}].finish_reason", None, usual)
+            final = self.finish_reason(None)
+            if final is None:  # section 6 is off, but the calls of section 7 need a reason
+                final = "tool_calls"
+                self.answer.note("finish_reason", f"choices[{self.index}].finish_reason", None, final)
+            objects.append({**self.bare({}), **message, "finish_reason": final})
         else:
             self.judge(None)
         return objects
