@@ -18,6 +18,7 @@ from typing import Final, Protocol
 MAX_CAPTURES: Final = 500
 SUFFIX: Final = ".capture.json"
 SWEEP_SECONDS: Final = 60.0
+TICK_NANOSECONDS: Final = 100_000_000
 _SAFE: Final = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -73,6 +74,7 @@ class CapturesInFolder:
         self._folder, self._limit, self._days, self._clock = folder, limit, days, clock
         self._swept = 0.0
         self._size = 0  # of what this worker has added since it swept
+        self._listed: tuple[int, set[str]] = (0, set())  # when the folder had changed last, and the ids at that time
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def add(self, request_id: str, data: bytes) -> None:
@@ -94,7 +96,12 @@ class CapturesInFolder:
             return None
 
     def ids(self) -> set[str]:
-        return {path.name.removesuffix(SUFFIX) for path in self._folder.glob(f"*{SUFFIX}")}
+        changed = self._folder.stat().st_mtime_ns
+        # The kernel's clock for files has ticks: what changed in this one may change again without a later time.
+        if changed != self._listed[0] or self._clock() * 1e9 - changed < TICK_NANOSECONDS:
+            names = os.listdir(self._folder)
+            self._listed = changed, {name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX)}
+        return self._listed[1]
 
     def clear(self) -> None:
         for path in self._folder.glob(f"*{SUFFIX}"):

@@ -1,11 +1,14 @@
-"""The last requests of all workers, newest last, as the worker that serves the admin listener has gathered them."""
+"""The last requests of all workers, newest last, as the worker that serves the admin listener has gathered them.
+
+A line is parsed when somebody looks at it: an open page gathers every line, but shows few of a busy gateway's.
+"""
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import os
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -13,14 +16,26 @@ from moongate.gateway.record.request_ring import NAME, RequestRing
 from moongate.payload import JsonObject, object_of
 
 MAX_REQUESTS: Final = 10_000
+BEGINNING: Final = b'{"time":"'  # of every line
+WHEN: Final = slice(len(BEGINNING), len(BEGINNING) + len("2026-01-01T00:00:00.000Z"))
 
 
-@dataclass(frozen=True, slots=True)
 class RecentRequest:
     """`number` counts up as requests are gathered; `line` is the request's line of the log."""
 
-    number: int
-    line: JsonObject
+    __slots__ = ("_data", "_line", "number")
+
+    def __init__(self, number: int, data: bytes) -> None:
+        self.number = number
+        self._data = data
+        self._line: JsonObject | None = None
+
+    @property
+    def line(self) -> JsonObject:
+        if self._line is None:
+            self._line = object_of(self._data) or {}
+            self._data = b""
+        return self._line
 
 
 class RecentRequests:
@@ -37,18 +52,22 @@ class RecentRequests:
     def gather(self) -> None:
         """Take in what the workers have written since the last time, in the order of time."""
         self._find_rings()
-        lines: list[JsonObject] = []
+        lines: list[bytes] = []
         for worker, ring in self._rings.items():
             data, self._read[worker] = ring.read(self._read.get(worker, 0))
-            lines += [line for text in data.split(b"\n") if (line := object_of(text)) is not None]
-        lines.sort(key=lambda line: str(line.get("time", "")))
+            lines += data.split(b"\n")
+        if len(self._rings) > 1:
+            lines.sort(key=lambda line: line[WHEN])
+        number, add = self._last, self.all.append
         for line in lines:
-            self._last += 1
-            self.all.append(RecentRequest(self._last, line))
+            if line.startswith(BEGINNING):
+                number += 1
+                add(RecentRequest(number, line))
+        self._last = number
 
     def after(self, number: int) -> Iterator[RecentRequest]:
-        found = list(self.all)
-        yield from found[bisect_right(found, number, key=lambda each: each.number) :]
+        """The newest first."""
+        return islice(reversed(self.all), max(0, self._last - number))
 
     def find(self, request_id: str) -> RecentRequest | None:
         """The latest one with this id: clients may choose ids, and choose one twice."""
@@ -65,7 +84,7 @@ class RecentRequests:
     def _find_rings(self) -> None:
         if self._folder is None:
             return
-        for path in self._folder.glob(f"{NAME}*"):
-            number = path.name.removeprefix(NAME)
+        for name in os.listdir(self._folder):
+            number = name.removeprefix(NAME) if name.startswith(NAME) else ""
             if number.isdigit() and int(number) not in self._rings:
                 self._rings[int(number)] = RequestRing(self._folder, int(number), self._size)

@@ -9,7 +9,8 @@ from urllib.parse import unquote
 from moongate.gateway.ui.configuration_page import show_configuration
 from moongate.gateway.ui.keys_page import create_key, rotate_key, show_keys, switch_key
 from moongate.gateway.ui.request import UiContext, UiRequest, UiResponse
-from moongate.gateway.ui.request_list_page import request_captures, show_requests, stream_requests
+from moongate.gateway.ui.request_events import stream_requests
+from moongate.gateway.ui.request_list_page import request_captures, show_requests
 from moongate.gateway.ui.request_page import show_case, show_part, show_request
 from moongate.gateway.ui.usage_page import show_usage
 from moongate.gateway.ui.vendors_page import show_vendors

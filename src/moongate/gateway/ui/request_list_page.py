@@ -1,26 +1,19 @@
-"""The page of the last requests, and the stream of events that keeps it up to date."""
+"""The page of the last requests. `request_events.py` keeps it up to date."""
 
 from __future__ import annotations
 
-import asyncio
 from typing import Final
 from urllib.parse import quote, urlencode
 
 from moongate.gateway.inspect.capture_store import key_of
 from moongate.gateway.inspect.recent_requests import RecentRequest
-from moongate.gateway.server.response_writer import ResponseWriter
-from moongate.gateway.ui.layout import count, dollars, milliseconds, post_form, shell, table
-from moongate.gateway.ui.markup import Markup, tag, visible
+from moongate.gateway.ui.layout import count, post_form, shell, table
+from moongate.gateway.ui.markup import Markup, tag
 from moongate.gateway.ui.request import UiContext, UiRequest, UiResponse, page, redirect
 from moongate.gateway.ui.request_filter import NAMES, SPANS, STATUSES, choices, request_filter
-from moongate.payload import JsonObject, dumps
+from moongate.gateway.ui.request_row import row_cells, row_classes
 
 PAGE_SIZE: Final = 100
-POLL_SECONDS: Final = 0.25
-BUSY_SECONDS: Final = 1.0  # after an event that was full: nobody reads 400 rows a second, and each of them costs
-PING_SECONDS: Final = 15.0
-MAX_BATCH: Final = PAGE_SIZE  # rows of one event; older ones are left out, as the page would show no more
-MAX_WATCHERS: Final = 32
 ASK_FOR: Final = 50
 COLUMNS: Final = (
     ("time", "Time", ""), ("status", "Status", ""), ("who", "Key", ""), ("model", "Model → target", ""),
@@ -29,45 +22,6 @@ COLUMNS: Final = (
 )  # fmt: skip
 _LABELS: Final = {"span": "Time", "key": "Key", "model": "Model", "provider": "Provider", "front": "Front",
                   "status": "Status", "worth": "Worth", "repair": "Repair"}  # fmt: skip
-
-
-class Watchers:
-    """How many pages are kept up to date now."""
-
-    count = 0
-
-
-def row_cells(line: JsonObject) -> dict[str, str]:
-    """What a row shows, by column; the same words on the page and in its updates."""
-    target = f"{line.get('provider')},{line.get('model')}" if line.get("provider") else ""
-    asked = str(line.get("asked") or "")
-    read, written = line.get("input_tokens"), line.get("output_tokens")
-    notes: dict[str, int] = line.get("notes") or {}
-    cells = {
-        "time": str(line.get("time", ""))[11:23],
-        "status": str(line.get("status", "")),
-        "who": str(line.get("client") or "–"),
-        "model": asked if target in ("", asked) else f"{asked} → {_short_target(asked, line)}",
-        "worth": " ".join([str(line.get("worth") or ""), *(line.get("damage") or [])]),
-        "repairs": ", ".join(f"{kind} ×{number}" if number > 1 else kind for kind, number in notes.items()),
-        "first": milliseconds(line.get("first_byte_ms")),
-        "duration": milliseconds(line.get("duration_ms")),
-        "tokens": f"{count(read)} + {count(written)}" if read is not None or written is not None else "–",
-        "cost": dollars(line.get("cost_usd")),
-        "id": str(line.get("id", "")),
-    }
-    return {name: visible(text[:200]) for name, text in cells.items()}
-
-
-def _short_target(asked: str, line: JsonObject) -> str:
-    """The provider alone, if the client has named the model as the provider does."""
-    return str(line["provider"]) if asked == line.get("model") else f"{line['provider']},{line['model']}"
-
-
-def row_classes(line: JsonObject) -> str:
-    status = line.get("status")
-    kind = "bad" if isinstance(status, int) and status >= 500 else "warn" if status != 200 else "good"
-    return f"{kind} worth-{line.get('worth')}" if line.get("worth") else kind
 
 
 async def show_requests(context: UiContext, request: UiRequest) -> UiResponse:
@@ -174,50 +128,3 @@ def _pager(request: UiRequest, current: int, found: int) -> Markup | None:
     if current < last:
         links.append(tag("a", "Older →", href=request.url(page=current + 1), rel="next"))
     return tag("nav", *links, class_="pager", aria_label="Pages of requests")
-
-
-async def stream_requests(context: UiContext, request: UiRequest) -> UiResponse:
-    """Rows of requests that match, as they are answered."""
-    if Watchers.count >= MAX_WATCHERS:
-        return UiResponse(503, [(b"retry-after", b"5")])
-    after = request.query.get("after", "")
-    start = int(after) if after.isdigit() and len(after) < 16 else context.sources.recent.last
-    matches = request_filter(request.query)
-
-    async def stream(writer: ResponseWriter) -> None:
-        left = asyncio.Event()
-        writer.on_disconnect(left.set)
-        recent, number, silent = context.sources.recent, start, 0.0
-        Watchers.count += 1
-        try:
-            while not left.is_set():
-                recent.gather()
-                rows = [each for each in recent.after(number) if matches(each.line)]
-                pause = BUSY_SECONDS if len(rows) >= MAX_BATCH else POLL_SECONDS
-                number, silent = recent.last, silent + pause
-                if (rows or silent >= PING_SECONDS) and not writer.paused:
-                    silent = 0.0
-                    writer.write(_event(rows, number, context) if rows else b": still here\n\n")
-                try:
-                    await asyncio.wait_for(left.wait(), pause)
-                except TimeoutError:
-                    continue
-        finally:
-            Watchers.count -= 1
-
-    return UiResponse(200, [(b"content-type", b"text/event-stream")], stream=stream)
-
-
-def _event(rows: list[RecentRequest], number: int, context: UiContext) -> bytes:
-    kept, captured = len(context.sources.recent.all), context.sources.inspector.store.ids()
-    shown = [
-        {
-            "number": each.number,
-            "classes": row_classes(each.line),
-            "cells": row_cells(each.line),
-            "captured": key_of(str(each.line.get("id"))) in captured,
-        }
-        for each in rows[-MAX_BATCH:]
-    ]
-    data = {"rows": shown, "left_out": max(0, len(rows) - MAX_BATCH), "kept": kept}
-    return b"id: %d\ndata: %b\n\n" % (number, dumps(data))

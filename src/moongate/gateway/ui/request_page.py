@@ -10,6 +10,7 @@ from moongate.errors import GatewayError, NotFound
 from moongate.gateway.http.front_paths import DIALECT_BY_PATH
 from moongate.gateway.ui.answer_section import answer_section
 from moongate.gateway.ui.exchange_view import CHAT, notes_by_place
+from moongate.gateway.ui.glance_section import glance_section
 from moongate.gateway.ui.json_markup import block, cut_text, note_words
 from moongate.gateway.ui.json_view import differences
 from moongate.gateway.ui.layout import count, dollars, milliseconds, shell, tiles
@@ -29,7 +30,7 @@ async def show_request(context: UiContext, request: UiRequest) -> UiResponse:
     if capture is None and recent is None:
         raise NotFound("This request is not among the last ones any more", code="no_such_request")
     line: JsonObject = capture["line"] if capture is not None else recent.line if recent is not None else {}
-    content: list[object] = [_head(line), _numbers(line), _why(line, capture)]
+    content: list[object] = [_head(line), glance_section(line, capture), _numbers(line)]
     if capture is None:
         content.append(_not_captured())
     else:
@@ -76,37 +77,6 @@ def _numbers(line: JsonObject) -> Markup:
         ("Attempts", count(line.get("attempts"))),
         ("Repairs", count(sum(notes.values()))),
     )
-
-
-def _why(line: JsonObject, capture: JsonObject | None) -> Markup:
-    """The reasons in words: repairs, the route's choice, errors of attempts."""
-    items: list[Markup] = []
-    if line.get("error"):
-        items.append(tag("li", tag("b", "error"), " ", line["error"], class_="bad"))
-    route = line.get("route")
-    if isinstance(route, dict):
-        words = f"{route.get('name')}: {route.get('reason')} ({route.get('strategy')}, quality {route.get('score')})"
-        items.append(tag("li", tag("b", "route"), " ", words))
-    if capture is not None:
-        for number, attempt in enumerate(capture["attempts"]):
-            if attempt["error"] or attempt["status"] != 200:
-                said = attempt["error"] or f"status {attempt['status']}"
-                items.append(
-                    tag("li", tag("b", f"attempt {number + 1}"), f" {attempt['target']}: {said}", class_="bad")
-                )
-        for note in capture["notes"][:100]:
-            whose = "the vendor's answer" if note["mends"] == "vendor" else "the client's request"
-            items.append(tag("li", tag("b", note["kind"]), " ", note_words(note).removeprefix(note["kind"]),
-                             tag("code", cut_text(note["where"], 200)), tag("small", whose)))  # fmt: skip
-        if len(capture["notes"]) > 100:
-            items.append(tag("li", f"… and {len(capture['notes']) - 100} more"))
-    else:
-        notes: dict[str, int] = line.get("notes") or {}
-        items += [tag("li", tag("b", kind), f" × {number}") for kind, number in notes.items()]
-    for kind in line.get("damage") or []:
-        items.append(tag("li", tag("b", "damaged"), f" {kind}", class_="bad"))
-    body = tag("ul", *items, class_="why") if items else tag("p", "Nothing was changed.", class_="hint")
-    return tag("section", tag("h2", "Why"), body, id="why")
 
 
 def _not_captured() -> Markup:

@@ -1,0 +1,139 @@
+"""The first thing on the page of one request: what came, what left, and why, each in a few lines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+from moongate.gateway.ui.exchange_view import ShownEvent, read_event, read_events
+from moongate.gateway.ui.json_markup import cut_text, note_words
+from moongate.gateway.ui.markup import Markup, tag
+from moongate.gateway.ui.outcome import Outcome, outcome
+from moongate.payload import JsonObject
+
+MAX_TEXT: Final = 600
+MAX_CALLS: Final = 8
+MAX_HEAD: Final = 4096  # characters in which a stream of events shows that it is one
+MAX_NOTES: Final = 100
+# What a kind of note means, in a sentence. Transformers of others have kinds of their own, which stand for themselves.
+MEANINGS: Final = {
+    "id": "a call had an id of a form that Kimi does not know",
+    "finish_reason": "the reason for the end did not fit the answer",
+    "markers_parsed": "Kimi's control tokens stood in the text; they became calls, or were taken out",
+    "markers_seen": "Kimi's control tokens stand in the text; reading them is switched off",
+    "history_id": "an earlier call had an id that Kimi would not recognise",
+    "history_message": "the history was not in a form that the provider takes",
+    "arguments": "the arguments of a call were not the JSON text that clients read",
+    "reasoning": "the thinking stood where clients do not look for it",
+    "parameter": "this model or provider does not take the parameter as it was sent",
+    "schema": "the provider refuses this form of a tool's schema",
+    "tool_name": "the provider does not take this name of a tool; the client gets its own back",
+    "usage": "the count of tokens stood elsewhere, or not at all",
+    "stream_shape": "the stream was not in the form that clients read",
+    "empty_turn": "an empty answer was made one that clients can go on from",
+    "call_dropped": "a call could not be used and was left out",
+    "guard": "a call did not fit the client's schema: it was mended or asked for again",
+    "refusal": "the provider refused the request: it was sent again in a form that it takes",
+}
+
+
+def glance_section(line: JsonObject, capture: JsonObject | None) -> Markup:
+    why = tag("div", tag("h2", "Why"), _reasons(line, capture), id="why")
+    if capture is None:
+        return tag("section", why, id="glance")
+    came, target = _came(capture)
+    left = outcome(answer_events(capture["answer"]["pieces"]))
+    columns = [
+        tag("div", tag("h2", "Came"), tag("p", f"from {target}", class_="hint"), _outcome(came, left)),
+        tag("div", tag("h2", "Left"), tag("p", "to the client", class_="hint"), _outcome(left, came)),
+    ]
+    return tag("section", *columns, why, id="glance", class_="glance")
+
+
+def _came(capture: JsonObject) -> tuple[Outcome, str]:
+    """What the provider answered last, and its name."""
+    answered = [each for each in capture["attempts"] if each["answer"]["pieces"]]
+    if not answered:
+        asked = capture["attempts"]
+        return Outcome(error=asked[-1]["error"] if asked else ""), asked[-1]["target"] if asked else "nobody"
+    return outcome(answer_events(answered[-1]["answer"]["pieces"])), answered[-1]["target"]
+
+
+def answer_events(pieces: list[JsonObject]) -> list[ShownEvent]:
+    """Of a whole answer, of server-sent events, or of lines of JSON."""
+    text = "".join(each["text"] for each in pieces)
+    whole = read_event(text)
+    if whole.is_json:
+        return [whole]
+    if "data:" in text[:MAX_HEAD]:
+        return read_events(text)
+    return [read_event(line) for line in text.splitlines() if line.strip()]
+
+
+def _outcome(shown: Outcome, other: Outcome) -> Markup:
+    """What differs from the other one is marked."""
+    rows: list[tuple[str, str, bool]] = []
+    if shown.error:
+        rows.append(("error", shown.error, shown.error != other.error))
+    if shown.thinking:
+        rows.append(("thinking", shown.thinking, shown.thinking != other.thinking))
+    if shown.text:
+        rows.append(("text", shown.text, shown.text != other.text))
+    calls = [(call.name, call.arguments) for call in other.calls.values()]
+    for call in list(shown.calls.values())[:MAX_CALLS]:
+        said = f"{call.name}({call.arguments})  {call.id}"
+        rows.append(("call", said, (call.name, call.arguments) not in calls or not _has_id(other, call.id)))
+    if len(shown.calls) > MAX_CALLS:
+        rows.append(("", f"… and {len(shown.calls) - MAX_CALLS} calls more", False))
+    if shown.end:
+        rows.append(("ends with", shown.end, shown.end != other.end))
+    if not rows:
+        return tag("p", "nothing", class_="hint")
+    parts: list[Markup] = []
+    for name, text, differs in rows:
+        value = cut_text(text, MAX_TEXT)
+        parts += [tag("dt", name), tag("dd", tag("mark", value) if differs else value)]
+    return tag("dl", *parts, class_="outcome")
+
+
+def _has_id(other: Outcome, name: str) -> bool:
+    return any(call.id == name for call in other.calls.values())
+
+
+def _reasons(line: JsonObject, capture: JsonObject | None) -> Markup:
+    """In words: errors, the route's choice, failed attempts, damage, and repairs by kind."""
+    items: list[Markup] = []
+    if line.get("error"):
+        items.append(tag("li", tag("b", "error"), " ", line["error"], class_="bad"))
+    route = line.get("route")
+    if isinstance(route, dict):
+        words = f"{route.get('name')}: {route.get('reason')} ({route.get('strategy')}, quality {route.get('score')})"
+        items.append(tag("li", tag("b", "route"), " ", words))
+    for number, attempt in enumerate(capture["attempts"] if capture is not None else ()):
+        if attempt["error"] or attempt["status"] != 200:
+            said = attempt["error"] or f"status {attempt['status']}"
+            items.append(tag("li", tag("b", f"attempt {number + 1}"), f" {attempt['target']}: {said}", class_="bad"))
+    items += [tag("li", tag("b", "damaged"), f" {kind}", class_="bad") for kind in line.get("damage") or []]
+    notes: list[JsonObject] = capture["notes"] if capture is not None else []
+    kinds = Counter(note["kind"] for note in notes) if notes else line.get("notes") or {}
+    items += [_kind(kind, number) for kind, number in kinds.items()]
+    if not items:
+        return tag("p", "Nothing was changed.", class_="hint")
+    return Markup(tag("ul", *items, class_="why") + (_details(notes) if notes else ""))
+
+
+def _kind(kind: str, number: int) -> Markup:
+    return tag("li", tag("b", kind), f" × {number}" if number > 1 else None, tag("span", MEANINGS.get(kind)))
+
+
+def _details(notes: list[JsonObject]) -> Markup:
+    items = []
+    for note in notes[:MAX_NOTES]:
+        whose = "the vendor's answer" if note["mends"] == "vendor" else "the client's request"
+        items.append(
+            tag("li", note_words(note), " ", tag("code", cut_text(note["where"], 200)), " ", tag("small", whose))
+        )
+    if len(notes) > MAX_NOTES:
+        items.append(tag("li", f"… and {len(notes) - MAX_NOTES} more"))
+    title = "1 note, with its place" if len(notes) == 1 else f"{len(notes)} notes, each with its place"
+    return tag("details", tag("summary", title), tag("ul", *items))
