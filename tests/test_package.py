@@ -132,11 +132,9 @@ def test_the_library_runs_without_posix() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_the_gateway_says_that_it_needs_posix() -> None:
+def test_the_command_runs_without_posix() -> None:
     assert without_posix("--version").stdout == f"moongate {moongate.__version__}\n"
-    done = without_posix("serve")
-    assert done.returncode == 2
-    assert "needs Linux, macOS or another POSIX system (on Windows: WSL)" in done.stderr
+    assert "markers" in without_posix("demo").stdout
 
 
 RELEASE = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8"))

@@ -1,7 +1,7 @@
 """`make agents`: every agent on every front that it supports, with every misbehaviour of the simulator, and with a
 provider that refuses the gateway's API key.
 
-python -m tests.agents [--agent NAME]... [--front NAME]... [--row NAME]... [--family k2|k3]
+python -m tests.agents [--agent NAME]... [--front NAME]... [--row NAME]... [--family k2|k3] [--seconds N]
 
 The row `wrong-key` is the provider that refuses: the agent must print the provider's name.
 """
@@ -13,7 +13,16 @@ import sys
 
 from tests.agents.cache import NotInstallable, installed, new_node
 from tests.agents.catalogue import AGENTS, Agent
-from tests.agents.drive import MISBEHAVIOURS, REFUSED_KEY, Outcome, Stage, models_of, staged, staged_refusal
+from tests.agents.drive import (
+    MISBEHAVIOURS,
+    REFUSED_KEY,
+    RUN_SECONDS,
+    Outcome,
+    Stage,
+    models_of,
+    staged,
+    staged_refusal,
+)
 from tests.support.system_packages import is_ci
 
 WRONG_KEY = "wrong-key"
@@ -27,6 +36,7 @@ def main() -> int:
     parser.add_argument("--front", action="append", choices=["chat", "messages", "responses"])
     parser.add_argument("--row", action="append", help="misbehaviours of the simulator; all if none is named")
     parser.add_argument("--family", choices=["k2", "k3"], help="of these models only")
+    parser.add_argument("--seconds", type=float, default=RUN_SECONDS, help="for one run; a busy machine needs more")
     options = parser.parse_args()
     rows = tuple(row for row in MISBEHAVIOURS if not options.row or row[1] in options.row)
     rows = tuple(row for row in rows if options.family in (None, row[0]))
@@ -49,18 +59,18 @@ def main() -> int:
                 if options.front and front not in options.front:
                     continue
                 if models:
-                    failed += _run_rows(stage, agent, front, models)
+                    failed += _run_rows(stage, agent, front, models, options.seconds)
                 if wrong_key:
-                    failed += _run_wrong_key(refusal, agent, front)
+                    failed += _run_wrong_key(refusal, agent, front, options.seconds)
     return 1 if failed else 0
 
 
-def _run_rows(stage: Stage, agent: Agent, front: str, models: dict[tuple[str, str], str]) -> int:
+def _run_rows(stage: Stage, agent: Agent, front: str, models: dict[tuple[str, str], str], limit: float) -> int:
     """Run one agent on one front with all rows; returns how many failed."""
     failed: list[str] = []
     seconds = 0.0
     for (family, row), model in models.items():
-        outcome = _run_with_retries(stage, agent, front, model)
+        outcome = _run_with_retries(stage, agent, front, model, limit)
         seconds += outcome.seconds
         if not outcome.good:
             failed.append(f"{family} {row}")
@@ -73,21 +83,21 @@ def _run_rows(stage: Stage, agent: Agent, front: str, models: dict[tuple[str, st
     return len(failed)
 
 
-def _run_wrong_key(refusal: Stage, agent: Agent, front: str) -> int:
+def _run_wrong_key(refusal: Stage, agent: Agent, front: str, limit: float) -> int:
     """Run one agent on one front with the provider that refuses the key; returns 1 if it does not print who refused."""
-    outcome = refusal.drive(agent, front, REFUSING_MODEL)
+    outcome = refusal.drive(agent, front, REFUSING_MODEL, limit)
     named = REFUSED_KEY in outcome.output + outcome.why
     said = "names the provider" if named else f"does not name the provider: {(outcome.output + outcome.why)[-300:]}"
     print(f"{agent.name:12} {front:10} {WRONG_KEY}: {outcome.requests} requests, {said}", flush=True)
     return 0 if named else 1
 
 
-def _run_with_retries(stage: Stage, agent: Agent, front: str, model: str) -> Outcome:
+def _run_with_retries(stage: Stage, agent: Agent, front: str, model: str, limit: float) -> Outcome:
     for _ in range(TRIES - 1):
-        outcome = stage.drive(agent, front, model)
+        outcome = stage.drive(agent, front, model, limit)
         if outcome.good:
             return outcome
-    return stage.drive(agent, front, model)
+    return stage.drive(agent, front, model, limit)
 
 
 if __name__ == "__main__":

@@ -43,6 +43,7 @@ _EXCLUDED = {
     "custom-calls",
 }
 REFUSED_KEY = "provider 'moonshot' refused its API key; your moongate key is fine"
+RUN_SECONDS = 180.0
 GENERATION = {"k2": "k2.5", "k3": "k3"}  # generations that think, so that reasoning must be returned too
 
 MISBEHAVIOURS = tuple(
@@ -106,7 +107,7 @@ class Stage:
     gateway: RunningGateway
     provider: Provider
 
-    def drive(self, agent: Agent, front: str, model: str, seconds: float = 180.0) -> Outcome:
+    def drive(self, agent: Agent, front: str, model: str, seconds: float = RUN_SECONDS) -> Outcome:
         """Run the agent once, in an empty home; afterwards it and everything that it started is killed."""
         package = installed(agent.packages)
         path = os.environ["PATH"]

@@ -27,13 +27,15 @@ PATH = "/v1/chat/completions"
 class Served:
     """A running `moongate serve`. Its output goes to files, so that it never waits for a reader."""
 
-    def __init__(self, folder: Path, *arguments: str, stdout: int | None = None, **variables: str) -> None:
+    def __init__(
+        self, folder: Path, *arguments: str, stdout: int | None = None, module: str = "moongate", **variables: str
+    ) -> None:
         self._out, self._err = folder / "out.txt", folder / "err.txt"
         environment = {**os.environ, "MOONGATE_HOME": str(folder / "home"), "UPSTREAM_KEY": UPSTREAM, **variables}
         environment.pop("MOONGATE_CONFIG", None)
         with self._out.open("wb") as out, self._err.open("wb") as err:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "moongate", "serve", "--port", "0", *arguments],
+                [sys.executable, "-m", module, "serve", "--port", "0", *arguments],
                 cwd=folder,
                 env=environment,
                 stdin=subprocess.DEVNULL,
@@ -74,10 +76,12 @@ class Served:
 
 
 @contextlib.contextmanager
-def serving(folder: Path, *arguments: str, stdout: int | None = None, **variables: str) -> Iterator[Served]:
-    """With these arguments and environment variables."""
+def serving(
+    folder: Path, *arguments: str, stdout: int | None = None, module: str = "moongate", **variables: str
+) -> Iterator[Served]:
+    """With these arguments and environment variables. `module` is what `python -m` runs."""
     WATCH.know([CLIENT, UPSTREAM])
-    served = Served(folder, *arguments, stdout=stdout, **variables)
+    served = Served(folder, *arguments, stdout=stdout, module=module, **variables)
     try:
         yield served
     finally:

@@ -49,6 +49,8 @@ def _code(config: Config, folder: Path) -> Iterator[Path]:
 
 def _others_write(path: Path) -> bool:
     """Can somebody else than its owner write it, or is the owner neither we nor root? A sticky folder is safe."""
+    if not hasattr(os, "getuid"):  # Windows has other rights
+        return False
     try:
         found = path.stat()
     except OSError:

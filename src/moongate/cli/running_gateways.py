@@ -6,12 +6,12 @@ A gateway holds a lock on its file for as long as it runs, so a file that was le
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from moongate.gateway.file_lock import lock_file
 from moongate.payload import dumps, object_of
 
 FOLDER: Final = "running"  # in the gateway's own folder
@@ -38,7 +38,8 @@ class RunningFile:
         self._path = home / FOLDER / f"{os.getpid()}.json"
         self._descriptor: int | None = None
         # A worker that outlives its parent must not hold the parent's lock.
-        os.register_at_fork(after_in_child=self._close)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._close)
 
     def write(self, record: GatewayRecord) -> None:
         config = None if record.config is None else str(record.config.absolute())
@@ -47,9 +48,9 @@ class RunningFile:
             # It gets its name when it is locked and complete: a reader removes files that are not locked.
             new = self._path.with_suffix(".new")
             self._descriptor = os.open(new, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_file(self._descriptor)
             os.write(self._descriptor, dumps({"url": record.url, "config": config}) + b"\n")
-            new.rename(self._path)
+            new.replace(self._path)
 
     def remove(self) -> None:
         if self._descriptor is not None:
@@ -83,7 +84,7 @@ def client_url(host: str, port: int) -> str:
 def _read(path: Path) -> GatewayRecord | None:
     with contextlib.suppress(OSError), path.open("rb") as file:
         with contextlib.suppress(BlockingIOError):
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            lock_file(file.fileno(), shared=True)
             path.unlink()  # nobody holds it: its gateway is gone
             return None
         record = object_of(file.read(MAX_BYTES)) or {}

@@ -34,6 +34,7 @@ from moongate.gateway.server.connection_limits import ConnectionLimits
 from moongate.gateway.server.listening import addresses_of
 from moongate.gateway.server.run import serve
 from moongate.gateway.server.service_manager import ServiceManager
+from moongate.gateway.server.workers import CAN_SUPERVISE, RELOAD
 from moongate.gateway.service import Service, check_store
 from moongate.gateway.trace.otel_environment import trace_settings
 
@@ -74,7 +75,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
     show_admin_key = sys.stderr.isatty() and not (home / ADMIN_FILE).exists()  # it is about to be made
     # Ignored until the server handles it: the configuration that a reload would read is about to be read.
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    if RELOAD is not None:
+        signal.signal(RELOAD, signal.SIG_IGN)
     if demo is not None:
         demo.start()
     folder: Path | None = None
@@ -108,6 +110,9 @@ def shared_folder(memory: str = MEMORY, temporary: str | None = None) -> Path | 
 
     In memory, so that a full disk does not matter; else in `temporary` (default: the system's folder).
     """
+    if not CAN_SUPERVISE:
+        warn("one worker serves instead of several, which this system cannot supervise")
+        return None
     problem = ""
     for place in (memory, temporary or tempfile.gettempdir()):
         try:
@@ -194,7 +199,7 @@ def _serve(
             host=settings.host,
             port=settings.port,
             workers=settings.workers,
-            supervised=not manager.has_watchdog,
+            supervised=CAN_SUPERVISE and not manager.has_watchdog,
             limits=connection_limits(settings),
             drain=settings.timeouts.drain,
             announce=announce,

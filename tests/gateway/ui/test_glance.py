@@ -127,7 +127,7 @@ def test_an_answer_that_was_not_changed_has_no_mark() -> None:
 
 def test_a_request_without_a_capture_or_an_answer_says_why() -> None:
     assert MEANINGS["id"] in unescape(glance_section({"status": 200, "notes": {"id": 2}}, None))
-    failed = {"target": "p,m", "status": None, "error": "refused", "answer": {"pieces": []}}
+    failed: JsonObject = {"target": "p,m", "status": None, "error": "refused", "answer": {"pieces": []}}
     capture = {"attempts": [failed], "answer": {"pieces": [{"text": '{"error":{"message":"no"}}'}]}, "notes": []}
     text = unescape(glance_section({"status": 502, "error": "no", "damage": ["cut_call"]}, capture))
     for word in ("attempt 1", "refused", "cut_call", "from p,m"):

@@ -12,6 +12,8 @@ from typing import Final
 
 from moongate.gateway.config.places import ConfigPlace, suggest
 
+# A pipe must not block the start. Windows has neither such files nor the flag, but a mode that changes line ends.
+FLAGS: Final[int] = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 MAX_FILE_SIZE: Final = 64 << 10  # bytes of a key file
 _VARIABLE: Final = re.compile(r"\$(?:\{([^}]*)\}|(\w+))")
 _SECRET_FIELDS: Final = frozenset({"api_key", "api_keys", "key", "headers"})
@@ -47,7 +49,7 @@ def _read_file(name: str, at: ConfigPlace, folder: Path) -> str:
 
 def _file_text(name: str, folder: Path) -> str:
     """A regular file's text: a pipe or a device could block the start, or never end. Raises OSError, ValueError."""
-    descriptor = os.open(folder / Path(name).expanduser(), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    descriptor = os.open(folder / Path(name).expanduser(), os.O_RDONLY | FLAGS)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise ValueError("it is not a regular file")

@@ -81,7 +81,7 @@ class CapturesInFolder:
         path = self._path(request_id)
         part = path.with_name(f".{path.name}.{os.getpid()}")
         with suppress(OSError):  # the folder is full: the request itself must not suffer
-            descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+            descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with open(descriptor, "wb") as file:
                 file.write(data)
             part.replace(path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import mmap
 import os
 from collections.abc import Callable
@@ -10,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from moongate.gateway.file_lock import lock_file, unlock_file
 from moongate.gateway.http.redaction import Redactor
 from moongate.gateway.inspect.capture import Capture
 from moongate.gateway.inspect.capture_document import capture_document
@@ -34,7 +34,7 @@ class CaptureBudget:
         if path is None:
             area = mmap.mmap(-1, mmap.PAGESIZE)
         else:
-            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
             os.ftruncate(self._descriptor, mmap.PAGESIZE)
             area = mmap.mmap(self._descriptor, mmap.PAGESIZE)
         self._left = memoryview(area)[:8].cast("q")
@@ -51,11 +51,11 @@ class CaptureBudget:
         if self._left[0] <= 0:
             return False
         if self._descriptor >= 0:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX)  # held for an addition
+            lock_file(self._descriptor, wait=True)  # held for an addition
         taken = self._left[0] > 0
         self._left[0] -= taken
         if self._descriptor >= 0:
-            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+            unlock_file(self._descriptor)
         return taken
 
 

@@ -9,12 +9,16 @@ cleared by its successor. With a single worker the rows are a list, and nothing 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import mmap
 import os
 import time
 from pathlib import Path
 from typing import Final
+
+try:
+    import fcntl
+except ImportError:  # Windows: there is one worker, which locks nothing
+    fcntl = None  # type: ignore[assignment]
 
 MAX_ROWS: Final = 1 << 16  # keys and teams with limits; only rows in use take memory
 LOCK_SECONDS: Final = 0.05  # who waits longer goes on without: a stopped process must not stop the others
@@ -51,7 +55,7 @@ class SharedTable:
             self.values = self._mapped(folder / "limits")
 
     def _mapped(self, path: Path) -> memoryview:
-        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         size = (1 + MAX_ROWS * self.stride) * 8
         os.ftruncate(self._descriptor, size)  # again and again: the size is the same for all workers
         return memoryview(mmap.mmap(self._descriptor, size)).cast("q")

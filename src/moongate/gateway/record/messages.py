@@ -6,7 +6,6 @@ A message must never stop the gateway: without a reader, on a full disk or with 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import select
 import sys
@@ -15,6 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from moongate.gateway.file_lock import lock_file
 from moongate.payload import dumps, object_of
 
 MAX_MESSAGE: Final = 4000  # about PIPE_BUF: such a write neither blocks nor mixes with another process's
@@ -67,7 +67,7 @@ class WorkerMessages:
     def _is_first(self, text: str) -> bool:
         try:
             with self._file.open("a+b") as file:  # type: ignore[union-attr]
-                fcntl.flock(file, fcntl.LOCK_EX)
+                lock_file(file.fileno(), wait=True)
                 return self._join_round(file, sha256(text.encode("utf-8", "replace")).hexdigest())
         except OSError:  # rather too often than never
             return True

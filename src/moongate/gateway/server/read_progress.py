@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import fcntl
 import struct
-import termios
 from collections.abc import Callable
 from math import inf
 from typing import Final
+
+try:
+    import fcntl
+    import termios
+except ImportError:  # Windows: what the kernel holds is not known
+    fcntl = None  # type: ignore[assignment]
 
 from moongate.gateway.server.connection_limits import ConnectionLimits
 from moongate.net.deadlines import DeadlineTimer
@@ -20,6 +24,8 @@ CHECKS: Final = 10  # how often the progress is looked at within the time that a
 def unread_bytes(transport: asyncio.WriteTransport) -> int:
     """Bytes that were written and not acknowledged yet: those in our buffer, and those in the kernel's."""
     left = transport.get_write_buffer_size()
+    if fcntl is None:
+        return left
     with contextlib.suppress(OSError, ValueError, AttributeError):  # closed meanwhile, or no socket
         answer = fcntl.ioctl(transport.get_extra_info("socket").fileno(), termios.TIOCOUTQ, b"\0\0\0\0")
         left += int(struct.unpack("i", answer)[0])

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import resource
+import os
 from typing import Final
 
-_LIBRARY: Final = ctypes.CDLL(None)
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
+_LIBRARY: Final = ctypes.CDLL(None) if os.name == "posix" else None
 M_TRIM_THRESHOLD: Final = -1  # of <malloc.h>
 M_MMAP_THRESHOLD: Final = -3
 LARGE_BLOCK: Final = 2 * 1024 * 1024  # bytes: the body of an agent's turn is smaller
@@ -16,6 +21,8 @@ FREE_BLOCKS: Final = 16 * 1024 * 1024  # bytes of freed memory that stay with th
 
 def raise_limits() -> None:
     """Allow as many descriptors as possible, and make the C library return large blocks to the system."""
+    if resource is None:
+        return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:  # each request needs two, and the usual soft limit is 1024
         with contextlib.suppress(ValueError, OSError):
@@ -23,11 +30,11 @@ def raise_limits() -> None:
     # By default glibc raises the first threshold when large blocks are freed, and then keeps them for ever. But a block
     # that was returned costs a page fault for each 4 KB when the next one is taken: ordinary bodies stay below it.
     with contextlib.suppress(AttributeError):  # other C libraries have no such function
-        _LIBRARY.mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK)
-        _LIBRARY.mallopt(M_TRIM_THRESHOLD, FREE_BLOCKS)
+        _LIBRARY.mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK)  # type: ignore[union-attr]
+        _LIBRARY.mallopt(M_TRIM_THRESHOLD, FREE_BLOCKS)  # type: ignore[union-attr]
 
 
 def trim_memory() -> None:
     """Return free memory to the system. Takes a millisecond: call it when idle."""
-    with contextlib.suppress(AttributeError):
-        _LIBRARY.malloc_trim(0)
+    with contextlib.suppress(AttributeError):  # there is none, or another one
+        _LIBRARY.malloc_trim(0)  # type: ignore[union-attr]

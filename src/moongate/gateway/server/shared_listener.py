@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import fcntl
 import os
 import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
+
+from moongate.gateway.file_lock import lock_file
 
 ELECTION_SECONDS: Final = 0.5  # between tries to become the one that serves
 
@@ -42,9 +43,9 @@ class SharedListener:
         self._server = await asyncio.get_running_loop().create_server(make_protocol, sock=self._socket)
 
     def _elected(self, path: Path) -> bool:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         with contextlib.suppress(BlockingIOError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_file(descriptor)
             self._descriptor = descriptor
             return True
         os.close(descriptor)

@@ -20,7 +20,7 @@ from moongate.gateway.server.protocol import ClientProtocol, DirectHandler
 from moongate.gateway.server.resources import trim_memory
 from moongate.gateway.server.shared_listener import SharedListener
 from moongate.gateway.server.stall_watch import StallReporter, StallWatch
-from moongate.gateway.server.workers import FORCE, ORPHANED, print_error, unblock_signals
+from moongate.gateway.server.workers import CAN_SUPERVISE, FORCE, ORPHANED, RELOAD, print_error, unblock_signals
 
 # New objects before Python looks for garbage that reference counts miss. Requests leave none, and its 700 are reached
 # several times in each turn of an agent, whose objects would all be visited: they live as long as the answer takes.
@@ -81,12 +81,13 @@ class GatewayServer(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Replaces uvicorn's, which raises the signal again after a clean shutdown."""
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self.stop)
-        loop.add_signal_handler(FORCE, self._force)
-        loop.add_signal_handler(ORPHANED, self._orphaned)
-        loop.add_signal_handler(signal.SIGHUP, self._reload)
+        on_signal(signal.SIGINT, self.stop)
+        on_signal(signal.SIGTERM, self.stop)
+        if CAN_SUPERVISE:
+            on_signal(FORCE, self._force)
+            on_signal(ORPHANED, self._orphaned)
+        if RELOAD is not None:
+            on_signal(RELOAD, self._reload)
         unblock_signals()
         yield
 
@@ -187,6 +188,15 @@ class GatewayServer(uvicorn.Server):
         for task in (self._draining, forced):
             task.cancel()
         await asyncio.gather(self._draining, forced, return_exceptions=True)
+
+
+def on_signal(number: signal.Signals, call: Callable[[], None]) -> None:
+    """Call it in the running event loop when the signal arrives. On Windows loops do not handle signals themselves."""
+    loop = asyncio.get_running_loop()
+    try:
+        loop.add_signal_handler(number, call)
+    except NotImplementedError:
+        signal.signal(number, lambda *_: loop.call_soon_threadsafe(call))
 
 
 async def _wait_until(condition: Callable[[], bool]) -> None:

@@ -16,10 +16,20 @@ from moongate.gateway.record.messages import print_message
 from moongate.gateway.server.observer import ServerObserver
 from moongate.gateway.server.worker_reports import WorkerReports
 
+# Of what is missing on Windows, and on macOS the wait for a signal: there one worker serves without a parent.
+CAN_SUPERVISE: Final = hasattr(os, "fork") and hasattr(signal, "sigtimedwait")
 DRAIN: Final = signal.SIGTERM
-FORCE: Final = signal.SIGUSR2  # not a second SIGTERM: a service manager sends the first to every process
-ORPHANED: Final = signal.SIGUSR1  # a worker sends it to itself when its parent has died
-WATCHED: Final = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD, FORCE, ORPHANED}
+# Not a second SIGTERM: a service manager sends the first to every process.
+FORCE: Final[signal.Signals] = getattr(signal, "SIGUSR2", signal.SIGTERM)
+ORPHANED: Final[signal.Signals] = getattr(
+    signal, "SIGUSR1", signal.SIGTERM
+)  # sent by a worker to itself: its parent died
+RELOAD: Final[signal.Signals | None] = getattr(signal, "SIGHUP", None)
+WATCHED: Final = {
+    number
+    for name in ("SIGTERM", "SIGINT", "SIGHUP", "SIGCHLD", "SIGUSR1", "SIGUSR2")
+    if isinstance(number := getattr(signal, name, None), signal.Signals)
+}
 MIN_UPTIME: Final = 1.0  # seconds; a worker that lives shorter has failed to start
 MAX_FAILED_STARTS: Final = 5  # in a row; then the parent gives up
 SILENT_SECONDS: Final = 10.0  # a worker whose loop did not run for so long is ended
@@ -223,7 +233,8 @@ def _run_worker(work: Callable[[], int], index: int, read_end: int, write_end: i
 
 def unblock_signals() -> None:
     """To be called when the signal handlers are installed: signals that arrived before are delivered now."""
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, WATCHED)
+    if CAN_SUPERVISE:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, WATCHED)
 
 
 def _exit_with_parent(read_end: int) -> None:

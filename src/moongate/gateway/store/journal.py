@@ -9,13 +9,13 @@ or the writer, finds its open requests there and records them as estimated.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+from moongate.gateway.file_lock import lock_file
 from moongate.gateway.store.errors import StoreBusy, StoreDenied, StoreError, StoreFull
 from moongate.gateway.store.record import UsageRow
 from moongate.gateway.store.reservations import ReservationSlots
@@ -152,9 +152,9 @@ def _own_number(folder: Path, wanted: Iterable[int]) -> tuple[int, int]:
 
 def _lock_of(folder: Path, number: int) -> int:
     """Raises BlockingIOError if somebody has it."""
-    descriptor = os.open(folder / f"{number:02}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(folder / f"{number:02}.lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock_file(descriptor)
     except BlockingIOError:
         os.close(descriptor)
         raise

@@ -7,13 +7,13 @@ away. There are 64; when all are taken, the one that was claimed longest ago is 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import secrets
 import time
 from pathlib import Path
 from typing import Final
 
+from moongate.gateway.file_lock import lock_file
 from moongate.gateway.store.connect import open_database
 from moongate.gateway.store.database import Database
 from moongate.gateway.store.errors import StoreError
@@ -28,9 +28,9 @@ def node_number(url: str, folder: Path) -> int:
     if "://" not in url:
         return 0
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    descriptor = os.open(folder / FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(folder / FILE, os.O_RDWR | os.O_CREAT, 0o600)
     with os.fdopen(descriptor, "r+", encoding="ascii") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)  # workers of a gateway have one number
+        lock_file(descriptor, wait=True)  # workers of a gateway have one number
         known = file.read().strip()
         if known.isdigit() and int(known) < MAX_NODES:
             return int(known)

@@ -11,6 +11,7 @@ import os
 from pathlib import Path
 from typing import Final
 
+from moongate.gateway.store.allocation import allocate
 from moongate.gateway.store.record import SIZE, UsageRow, read_record, write_record
 
 SLOT_BYTES: Final = 2048  # a record with the longest names has 1 700
@@ -24,10 +25,10 @@ class ReservationSlots:
 
     def __init__(self, path: Path, count: int) -> None:
         """With `count` slots, or as many as the file has. Raises OSError if there is no room on the disk."""
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             size = max(count * SLOT_BYTES, os.fstat(descriptor).st_size, SLOT_BYTES)
-            os.posix_fallocate(descriptor, 0, size)
+            allocate(descriptor, size)
             self._map = mmap.mmap(descriptor, size)
         finally:
             os.close(descriptor)

@@ -15,6 +15,7 @@ from pathlib import Path
 from struct import Struct
 from typing import Final
 
+from moongate.gateway.store.allocation import allocate
 from moongate.gateway.store.record import SIZE, UsageRow, read_record, write_record
 
 SEGMENT_BYTES: Final = 1 << 20
@@ -23,6 +24,12 @@ MAGIC: Final = b"moonjrn1"
 START: Final = 16
 END: Final = -1  # in the place of an id: nothing will follow
 _NUMBER: Final = Struct("<q")
+BINARY: Final[int] = getattr(os, "O_BINARY", 0)  # Windows would change line ends
+
+
+def _read_at(descriptor: int, size: int, position: int) -> bytes:
+    os.lseek(descriptor, position, os.SEEK_SET)
+    return os.read(descriptor, size)
 
 
 class SegmentWriter:
@@ -32,9 +39,9 @@ class SegmentWriter:
 
     def __init__(self, path: Path, size: int = SEGMENT_BYTES) -> None:
         temporary = path.with_suffix(".new")  # readers see it when it is ready
-        descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(temporary, BINARY | os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
-            os.posix_fallocate(descriptor, 0, size)
+            allocate(descriptor, size)
             self._map = mmap.mmap(descriptor, size)
         except OSError:
             os.unlink(temporary)
@@ -44,7 +51,7 @@ class SegmentWriter:
         self._map[:START] = MAGIC + _NUMBER.pack(START)
         self._position = START
         self._last = size - SIZE - 8  # where the last record may begin, if its names are empty
-        os.rename(temporary, path)
+        os.replace(temporary, path)
 
     def append(self, row_id: int, label: bytes, request: bytes, numbers: tuple[int, ...]) -> bool:
         """False: there is no room for it."""
@@ -67,8 +74,8 @@ class SegmentReader:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-        head = os.pread(self._descriptor, START, 0)
+        self._descriptor = os.open(path, BINARY | os.O_RDWR)
+        head = _read_at(self._descriptor, START, 0)
         self.is_journal = head[:8] == MAGIC and len(head) == START
         position = _NUMBER.unpack(head[8:])[0] if self.is_journal else START
         self.position = position if START <= position <= os.fstat(self._descriptor).st_size else START
@@ -76,7 +83,7 @@ class SegmentReader:
 
     def read(self, limit: int) -> list[UsageRow]:
         """Further records, at most `limit`; `position` moves on. A record that is being written ends the list."""
-        data = os.pread(self._descriptor, READ_BYTES, self.position)
+        data = _read_at(self._descriptor, READ_BYTES, self.position)
         found: list[UsageRow] = []
         at, end = 0, len(data)
         while len(found) < limit:
@@ -98,7 +105,8 @@ class SegmentReader:
 
     def taken(self) -> None:
         """What was read is safe elsewhere."""
-        os.pwrite(self._descriptor, _NUMBER.pack(self.position), 8)
+        os.lseek(self._descriptor, 8, os.SEEK_SET)
+        os.write(self._descriptor, _NUMBER.pack(self.position))
 
     def close(self) -> None:
         os.close(self._descriptor)

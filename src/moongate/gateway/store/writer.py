@@ -8,7 +8,6 @@ its process dies, another one goes on, without loss (segments stay until they ar
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import threading
 import time
@@ -16,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from moongate.gateway.file_lock import lock_file
 from moongate.gateway.store.connect import open_database
 from moongate.gateway.store.database import Database
 from moongate.gateway.store.errors import StoreError
@@ -201,9 +201,9 @@ class UsageWriter:
         if self._lock >= 0:
             return True
         with contextlib.suppress(OSError):
-            descriptor = os.open(self._folder / "writer.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            descriptor = os.open(self._folder / "writer.lock", os.O_RDWR | os.O_CREAT, 0o600)
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                lock_file(descriptor)
             except OSError:
                 os.close(descriptor)
                 return False

@@ -84,7 +84,7 @@ class Sessions:
             del self._ends[min(self._ends, key=lambda name: self._ends[name])]
         if self._path is not None:
             part = self._path.with_suffix(f".{os.getpid()}")
-            descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+            descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with open(descriptor, "wb") as file:
                 file.write(dumps(self._ends))
             part.replace(self._path)
