@@ -1,12 +1,15 @@
-"""Prints what the changelog says of a tag's version; fails if tag, package and changelog do not agree.
+"""Prints what the changelog says of a tag's version; fails if tag, package and changelog do not agree, or if the
+addresses in the metadata are not those of the repository that it runs in (`GITHUB_REPOSITORY`).
 
 python requirements/release_check.py v1.2.3
 """
 
 from __future__ import annotations
 
+import os
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -31,8 +34,20 @@ def notes_of(version: str, changelog: str) -> str:
     raise ValueError(f"CHANGELOG.md has no part for {version}")
 
 
+def wrong_urls(repository: str) -> list[str]:
+    """Addresses of the metadata that do not belong to a repository, written OWNER/NAME."""
+    urls = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
+    owner, _, name = repository.lower().partition("/")
+    known = (f"https://github.com/{owner}/{name}", f"https://{owner}.github.io/{name}")
+    return [f"{label} = {url}" for label, url in urls.items() if not url.lower().startswith(known)]
+
+
 def main(tag: str) -> int:
     version = package_version()
+    repository = os.environ.get("GITHUB_REPOSITORY", "")
+    if repository and (wrong := wrong_urls(repository)):
+        print(f"[project.urls] of pyproject.toml does not name {repository}: {'; '.join(wrong)}", file=sys.stderr)
+        return 1
     if tag != f"v{version}":
         print(f"the tag is {tag}, but the package has the version {version}", file=sys.stderr)
         return 1

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml  # type: ignore[import-untyped]
 from packaging.requirements import Requirement
-from requirements.release_check import notes_of, package_version
+from requirements.release_check import notes_of, package_version, wrong_urls
 
 import moongate
 
@@ -167,6 +167,12 @@ def test_the_release_builds_for_every_python_and_machine() -> None:
     targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     made = [step["run"] for job in RELEASE["jobs"].values() for step in job["steps"] if "make" in step.get("run", "")]
     assert [word for word in made[0].split()[1:] if "=" not in word and word not in targets] == []
+
+
+def test_a_release_from_another_repository_is_stopped() -> None:
+    owner, name = PROJECT["project"]["urls"]["Source"].split("/")[-2:]
+    assert wrong_urls(f"{owner}/{name}") == []
+    assert len(wrong_urls(f"somebody/{name}")) == len(PROJECT["project"]["urls"])
 
 
 def test_the_notes_of_a_release_are_its_part_of_the_changelog() -> None:

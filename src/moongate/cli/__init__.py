@@ -40,11 +40,6 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "completion": ("moongate.cli.completion", "print the completion script for bash, zsh or fish"),
 }
 
-POSIX_MODULES: Final = ("fcntl", "resource")  # Windows has none of these
-NEEDS_POSIX: Final = (
-    "this command needs Linux, macOS or another POSIX system (on Windows: WSL); the library and moongate.httpx run here"
-)
-
 EPILOG: Final = """\
 moongate COMMAND --help shows the options of a command.
 
@@ -61,13 +56,7 @@ def main(arguments: Sequence[str] | None = None, console: Console | None = None)
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # an encoding without "…" gets "?" instead of a traceback
     given = list(sys.argv[1:] if arguments is None else arguments)
-    try:
-        parser = command_parser(next((each for each in given if not each.startswith("-")), ""))
-    except ModuleNotFoundError as error:
-        if error.name not in POSIX_MODULES:
-            raise
-        print(f"moongate: {NEEDS_POSIX}", file=sys.stderr)
-        return 2
+    parser = command_parser(next((each for each in given if not each.startswith("-")), ""))
     options = parser.parse_args(given)
     if not options.command:
         print(f"{command_line()} demo shows in a second what moongate repairs, without a key or a network.\n")

@@ -54,6 +54,8 @@ class KimiCall:
         self._report = AnswerReport(self._model, self._exchange, self._on_answer)
         try:
             response = await self._accepted()
+            if response.has_redirect_location:
+                return response  # no answer: the client may ask elsewhere
             if response.status_code != 200:
                 return self._refused(response)
             if self._body.get("stream") is True:

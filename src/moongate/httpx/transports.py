@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -33,10 +34,12 @@ class KimiTransport(Transport):  # type: ignore[misc]
         self._targets = KimiTargets(options)
         self._on_answer = on_answer
         self._transport = transport
+        self._making = Lock()  # threads share a client
 
     def handle_request(self, request: Any) -> Any:
         if self._transport is None:
-            self._transport = library_of(request).HTTPTransport()
+            with self._making:
+                self._transport = self._transport or library_of(request).HTTPTransport()
         io = BlockingIO(self._transport)
         return run_now(_handle(io, self._targets, request, self._on_answer))
 

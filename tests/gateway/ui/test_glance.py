@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from moongate.gateway.ui.glance_section import MEANINGS, answer_events, glance_section
+from moongate.gateway.ui.json_markup import note_words
 from moongate.gateway.ui.outcome import Outcome, outcome
 from moongate.payload import JsonObject
 
@@ -117,6 +118,16 @@ def test_what_differs_is_marked_and_the_reason_is_said() -> None:
     assert re.findall("<mark>(.*?)</mark>", text) == ["<|x|>", "stop", 'look({"a":1})  x:0', "tool_calls"]
     assert MEANINGS["markers_parsed"] in text
     assert "2 notes, each with its place" in text
+
+
+@pytest.mark.parametrize(("note", "words"), [
+    ({"kind": "markers_parsed", "before": '"a:0"', "after": '"a:1"'}, 'markers_parsed: read as the call "a:1"'),
+    ({"kind": "markers_parsed", "before": '"<|x|>"', "after": '"a b"'}, 'markers_parsed: "<|x|>" taken out (a b)'),
+    ({"kind": "id", "before": None, "after": '"b"', "why": "w"}, 'id: nothing → "b" (w)'),
+    ({"kind": "own", "before": None, "after": None}, "own"),
+])  # fmt: skip
+def test_a_note_is_said_in_words(note: JsonObject, words: str) -> None:
+    assert note_words(note) == words
 
 
 def test_an_answer_that_was_not_changed_has_no_mark() -> None:

@@ -18,7 +18,7 @@ MAX_NOTES: Final = 100
 # What a kind of note means, in a sentence. Transformers of others have kinds of their own, which stand for themselves.
 MEANINGS: Final = {
     "id": "a call had an id of a form that Kimi does not know",
-    "finish_reason": "the reason for the end did not fit the answer",
+    "finish_reason": "the answer said that it ends for another reason than it does",
     "markers_parsed": "Kimi's control tokens stood in the text; they became calls, or were taken out",
     "markers_seen": "Kimi's control tokens stand in the text; reading them is switched off",
     "history_id": "an earlier call had an id that Kimi would not recognise",

@@ -10,6 +10,7 @@ from moongate.gateway.ui.markup import Markup, tag
 from moongate.payload import JsonObject, dumps
 
 MAX_INLINE: Final = 4000  # characters of one string in one line
+MARKERS: Final = "markers_parsed"
 NO_PATHS: Final[frozenset[str]] = frozenset()
 
 
@@ -61,8 +62,17 @@ def note_words(note: JsonObject) -> str:
     """A note in one line: what kind, what stood there and what stands there now, and why."""
     before, after, why = note.get("before"), note.get("after"), note.get("why")
     change = "" if before is None and after is None else f": {_short(before)} → {_short(after)}"
-    return f"{note.get('kind')}{change}{f' ({why})' if why else ''}"
+    if note.get("kind") == MARKERS and before is not None:
+        # What became of it is the id of a call. Of a marker that became none, a reason stands there.
+        became_call = " " not in str(after)
+        change = f": read as the call {_short(after)}" if became_call else f": {_short(before)} taken out"
+        why = why or (None if became_call else after)
+    return f"{note.get('kind')}{change}{f' ({_plain(why)})' if why else ''}"
 
 
 def _short(value: object) -> str:
     return "nothing" if value is None else cut_text(str(value), 120)
+
+
+def _plain(value: object) -> str:
+    return str(value).strip('"')
