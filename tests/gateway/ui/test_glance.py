@@ -12,7 +12,7 @@ import pytest
 
 from moongate.gateway.ui.glance_section import MEANINGS, answer_events, glance_section
 from moongate.gateway.ui.json_markup import note_words
-from moongate.gateway.ui.outcome import Outcome, outcome
+from moongate.gateway.ui.outcome import AnswerOutcome, outcome
 from moongate.payload import JsonObject
 
 
@@ -20,7 +20,7 @@ def sse(*values: JsonObject) -> str:
     return "".join(f"event: x\ndata: {json.dumps(value)}\n\n" for value in values) + "data: [DONE]\n\n"
 
 
-def read(text: str) -> Outcome:
+def read(text: str) -> AnswerOutcome:
     return outcome(answer_events([{"text": text[:20]}, {"text": text[20:]}]))
 
 

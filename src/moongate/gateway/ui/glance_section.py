@@ -8,7 +8,7 @@ from typing import Final
 from moongate.gateway.ui.exchange_view import ShownEvent, read_event, read_events
 from moongate.gateway.ui.json_markup import cut_text, note_words
 from moongate.gateway.ui.markup import Markup, tag
-from moongate.gateway.ui.outcome import Outcome, outcome
+from moongate.gateway.ui.outcome import AnswerOutcome, outcome
 from moongate.payload import JsonObject
 
 MAX_TEXT: Final = 600
@@ -17,11 +17,11 @@ MAX_HEAD: Final = 4096  # characters in which a stream of events shows that it i
 MAX_NOTES: Final = 100
 # What a kind of note means, in a sentence. Transformers of others have kinds of their own, which stand for themselves.
 MEANINGS: Final = {
-    "id": "a call had an id of a form that Kimi does not know",
+    "id": "a call had an id of a form that the model does not know",
     "finish_reason": "the answer said that it ends for another reason than it does",
-    "markers_parsed": "Kimi's control tokens stood in the text; they became calls, or were taken out",
-    "markers_seen": "Kimi's control tokens stand in the text; reading them is switched off",
-    "history_id": "an earlier call had an id that Kimi would not recognise",
+    "markers_parsed": "the model's control tokens stood in the text; they became calls, or were taken out",
+    "markers_seen": "the model's control tokens stand in the text; reading them is switched off",
+    "history_id": "an earlier call had an id that the model would not recognise",
     "history_message": "the history was not in a form that the provider takes",
     "arguments": "the arguments of a call were not the JSON text that clients read",
     "reasoning": "the thinking stood where clients do not look for it",
@@ -50,12 +50,12 @@ def glance_section(line: JsonObject, capture: JsonObject | None) -> Markup:
     return tag("section", *columns, why, id="glance", class_="glance")
 
 
-def _came(capture: JsonObject) -> tuple[Outcome, str]:
+def _came(capture: JsonObject) -> tuple[AnswerOutcome, str]:
     """What the provider answered last, and its name."""
     answered = [each for each in capture["attempts"] if each["answer"]["pieces"]]
     if not answered:
         asked = capture["attempts"]
-        return Outcome(error=asked[-1]["error"] if asked else ""), asked[-1]["target"] if asked else "nobody"
+        return AnswerOutcome(error=asked[-1]["error"] if asked else ""), asked[-1]["target"] if asked else "nobody"
     return outcome(answer_events(answered[-1]["answer"]["pieces"])), answered[-1]["target"]
 
 
@@ -70,7 +70,7 @@ def answer_events(pieces: list[JsonObject]) -> list[ShownEvent]:
     return [read_event(line) for line in text.splitlines() if line.strip()]
 
 
-def _outcome(shown: Outcome, other: Outcome) -> Markup:
+def _outcome(shown: AnswerOutcome, other: AnswerOutcome) -> Markup:
     """What differs from the other one is marked."""
     rows: list[tuple[str, str, bool]] = []
     if shown.error:
@@ -96,7 +96,7 @@ def _outcome(shown: Outcome, other: Outcome) -> Markup:
     return tag("dl", *parts, class_="outcome")
 
 
-def _has_id(other: Outcome, name: str) -> bool:
+def _has_id(other: AnswerOutcome, name: str) -> bool:
     return any(call.id == name for call in other.calls.values())
 
 

@@ -18,7 +18,7 @@ class ShownCall:
 
 
 @dataclass(slots=True)
-class Outcome:
+class AnswerOutcome:
     """Of the first choice. `calls` are in their order, by whatever numbers them in the answer."""
 
     thinking: str = ""
@@ -31,9 +31,9 @@ class Outcome:
         return self.calls.setdefault(key, ShownCall())
 
 
-def outcome(events: Iterable[ShownEvent]) -> Outcome:
+def outcome(events: Iterable[ShownEvent]) -> AnswerOutcome:
     """Events of a stream, or one whole answer."""
-    found = Outcome()
+    found = AnswerOutcome()
     for event in events:
         value = event.value
         if not isinstance(value, dict):
@@ -51,11 +51,11 @@ def outcome(events: Iterable[ShownEvent]) -> Outcome:
     return found
 
 
-def _error(found: Outcome, error: Any) -> None:
+def _error(found: AnswerOutcome, error: Any) -> None:
     found.error = _text(error.get("message") if isinstance(error, dict) else error)
 
 
-def _chat(found: Outcome, choices: list[Any]) -> None:
+def _chat(found: AnswerOutcome, choices: list[Any]) -> None:
     for choice in choices:
         if not isinstance(choice, dict) or choice.get("index", 0) != 0:
             continue
@@ -69,7 +69,7 @@ def _chat(found: Outcome, choices: list[Any]) -> None:
         found.end = _text(choice.get("finish_reason")) or found.end
 
 
-def _chat_call(found: Outcome, call: Any, number: int) -> None:
+def _chat_call(found: AnswerOutcome, call: Any, number: int) -> None:
     if not isinstance(call, dict):
         return
     shown = found.call(call["index"] if isinstance(call.get("index"), int) else number)
@@ -80,7 +80,7 @@ def _chat_call(found: Outcome, call: Any, number: int) -> None:
         shown.arguments += _text(function.get("arguments"))
 
 
-def _messages(found: Outcome, value: JsonObject) -> None:
+def _messages(found: AnswerOutcome, value: JsonObject) -> None:
     """An event of Anthropic's API, or its whole message."""
     blocks = value.get("content")
     if isinstance(blocks, list):
@@ -94,7 +94,7 @@ def _messages(found: Outcome, value: JsonObject) -> None:
     found.end = _text(value.get("stop_reason")) or found.end
 
 
-def _block(found: Outcome, block: Any, number: object) -> None:
+def _block(found: AnswerOutcome, block: Any, number: object) -> None:
     if not isinstance(block, dict):
         return
     found.text += _text(block.get("text"))
@@ -107,7 +107,7 @@ def _block(found: Outcome, block: Any, number: object) -> None:
         found.call(number).arguments += _text(block["partial_json"])
 
 
-def _response(found: Outcome, response: JsonObject) -> None:
+def _response(found: AnswerOutcome, response: JsonObject) -> None:
     """OpenAI's response, which the last event of its stream has whole."""
     for number, item in enumerate(response["output"] if isinstance(response.get("output"), list) else []):
         kind = item.get("type") if isinstance(item, dict) else None
