@@ -88,6 +88,45 @@ def test_the_rows_of_the_last_moment_are_taken_at_the_end(store_url: str, tmp_pa
     assert stored(store_url) == rows
 
 
+def test_all_rows_of_the_last_moment_are_taken_when_few_fill_a_read(store_url: str, tmp_path: Path) -> None:
+    folder = tmp_path / "journal"
+    journal, writer = Journal(folder), UsageWriter(store_url, folder)
+    assert writer._elected()
+    rows = [one_row(journal, key="k" * 200, team="t" * 200, model="m" * 200) for _ in range(1200)]
+    for row in rows:
+        end(journal, -1, row)
+    journal.close()
+    writer._finish()
+    writer.close()
+    assert stored(store_url) == rows
+    assert segments(folder) == []
+
+
+def test_the_last_rows_are_taken_though_the_connection_has_died_meanwhile(
+    postgres: PostgresServer, tmp_path: Path
+) -> None:
+    url, folder = postgres.new_database("stale"), tmp_path / "journal"
+    faults: list[StoreError] = []
+    journal, writer = Journal(folder), UsageWriter(url, folder, on_error=faults.append)
+    assert writer._elected()
+    rows = [one_row(journal) for _ in range(2)]
+    end(journal, -1, rows[0])
+    writer.take()
+    database = open_database(url)
+    database.rows(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = ?",
+        ("stale",),
+    )
+    database.close()
+    end(journal, -1, rows[1])
+    journal.close()
+    writer._finish()
+    writer.close()
+    assert len(faults) == 1
+    assert stored(url) == rows
+    assert segments(folder) == []
+
+
 def test_a_worker_that_leaves_waits_for_the_one_that_writes(store_url: str, tmp_path: Path) -> None:
     """The one that writes has looked at the journal for the last time, and another worker's last rows come after it."""
     folder = tmp_path / "journal"

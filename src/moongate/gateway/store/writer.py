@@ -112,13 +112,14 @@ class UsageWriter:
                 return
             time.sleep(CATCH_UP_SECONDS)
         self._looks = 0  # those that have gone before may have left segments of their predecessors
-        self._turn()
+        while self._turn(1) == RETRY_SECONDS and time.monotonic() < end:
+            time.sleep(CATCH_UP_SECONDS)  # the connection may have died while there was nothing to write
 
-    def _turn(self) -> float:
-        """One look at the journal; gives the seconds to wait."""
+    def _turn(self, enough: int = BATCH_ROWS) -> float:
+        """One look at the journal; gives the seconds to wait. A batch with `enough` rows is followed by another."""
         try:
             self._recover()
-            while self.take() == BATCH_ROWS:
+            while self.take() >= enough:
                 pass
             self._retain()
         except StoreError as error:
