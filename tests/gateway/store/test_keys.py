@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ import pytest
 
 from moongate.errors import BadRequest, NotFound
 from moongate.gateway.limits.limit_set import LimitSet
+from moongate.gateway.store.connect import open_database
 from moongate.gateway.store.database import Database
 from moongate.gateway.store.entities import StoredKey, Team, digest_of, may_use, new_secret
 from moongate.gateway.store.keys import KeyStore
@@ -67,6 +69,31 @@ def test_a_change_keeps_what_cannot_be_changed(keys: KeyStore) -> None:
     changed = keys.change_key(key.id, lambda _: wished, "admin")
     assert changed == replace(key, name="bob", models=("a",))
     assert keys.key(key.id) == changed
+
+
+def test_changes_that_come_at_once_do_not_undo_each_other(keys: KeyStore, store_url: str) -> None:
+    """A gateway changes a key while another one, over a connection of its own, gives it a new text."""
+    key, old = keys.create_key(wanted(), "cli")
+    secrets: list[str] = []
+
+    def rotate() -> None:
+        other = open_database(store_url)
+        secrets.append(KeyStore(other).rotate_key(key.id, 60, "cli")[1])
+        other.close()
+
+    rotating = threading.Thread(target=rotate)
+
+    def change(before: StoredKey) -> StoredKey:
+        rotating.start()
+        rotating.join(1)  # it waits for the end of this change
+        return replace(before, name="bob")
+
+    keys.change_key(key.id, change, "admin")
+    rotating.join()
+    found = keys.key(key.id)
+    assert found.name == "bob"
+    assert (found.digest, found.previous_digest) == (digest_of(secrets[0]), digest_of(old))
+    assert keys.revision() == 3
 
 
 def test_teams_hold_keys(keys: KeyStore) -> None:

@@ -18,6 +18,7 @@ from moongate.gateway.http.auth import Client, ClientAuth
 from moongate.gateway.limits.limit_set import LimitSet
 from moongate.gateway.limits.limiter import Limiter
 from moongate.gateway.store.connect import open_database
+from moongate.gateway.store.database import Database
 from moongate.gateway.store.entities import StoredKey, Team, digest_of
 from moongate.gateway.store.errors import StoreCorrupt
 from moongate.gateway.store.journal import Journal
@@ -98,8 +99,9 @@ def test_keys_are_found_and_changes_are_noticed(place: tuple[str, Path], keys: K
     store.close()
 
 
-def test_a_key_stops_when_it_expires_or_its_grace_is_over(place: tuple[str, Path], keys: KeyStore) -> None:
+def test_a_key_stops_when_it_expires_or_its_grace_is_over(place: tuple[str, Path], database: Database) -> None:
     now = int(time.time())
+    keys = KeyStore(database, lambda: now + 0.9)
     key, old = keys.create_key(StoredKey("", b"", "", expires=now + 1000), "test")
     _, new = keys.rotate_key(key.id, 60, "test")
     store = WorkerStore(place, Store(), Limiter(), clock=lambda: now + 0.0)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -68,7 +69,7 @@ class KeyStore:
         made = replace(
             key, id=new_id("key"), digest=digest_of(secret), label=label_of(secret), created=int(self._clock())
         )
-        with self._database.transaction():
+        with self._changing():
             self._check_team(made.team)
             self._insert("client_key", KEY_COLUMNS, _row(made))
             self._changed(actor, "create", made.id, {"name": made.name, "label": made.label})
@@ -76,7 +77,7 @@ class KeyStore:
 
     def change_key(self, key_id: str, change: Callable[[StoredKey], StoredKey], actor: str) -> StoredKey:
         """Name, team, models, limits, expiry, metadata and whether it is disabled become those of `change(key)`."""
-        with self._database.transaction():
+        with self._changing():
             before = self.key(key_id)
             wanted = change(before)
             made = replace(before, **{name: getattr(wanted, name) for name in _CHANGEABLE_KEY})
@@ -88,7 +89,7 @@ class KeyStore:
     def rotate_key(self, key_id: str, grace: int, actor: str) -> tuple[StoredKey, str]:
         """A new text for a key; the old one is good for `grace` more seconds."""
         secret = new_secret()
-        with self._database.transaction():
+        with self._changing():
             before = self.key(key_id)
             made = replace(
                 before,
@@ -103,7 +104,7 @@ class KeyStore:
 
     def delete_key(self, key_id: str, actor: str) -> None:
         """Its usage stays. Raises NotFound."""
-        with self._database.transaction():
+        with self._changing():
             key = self.key(key_id)
             self._database.run("DELETE FROM client_key WHERE id = ?", (key_id,))
             self._changed(actor, "delete", key_id, {"name": key.name, "label": key.label})
@@ -121,14 +122,14 @@ class KeyStore:
 
     def create_team(self, team: Team, actor: str) -> Team:
         made = replace(team, id=new_id("team"), created=int(self._clock()))
-        with self._database.transaction():
+        with self._changing():
             self._check_name(made)
             self._insert("team", TEAM_COLUMNS, _team_row(made))
             self._changed(actor, "create", made.id, {"name": made.name})
         return made
 
     def change_team(self, team_id: str, change: Callable[[Team], Team], actor: str) -> Team:
-        with self._database.transaction():
+        with self._changing():
             before = self.team(team_id)
             wanted = change(before)
             made = replace(before, **{name: getattr(wanted, name) for name in _CHANGEABLE_TEAM})
@@ -139,7 +140,7 @@ class KeyStore:
 
     def delete_team(self, team_id: str, actor: str) -> None:
         """Raises BadRequest if it has keys."""
-        with self._database.transaction():
+        with self._changing():
             team = self.team(team_id)
             if self.list_keys(team=team_id, limit=1):
                 raise BadRequest(
@@ -155,12 +156,19 @@ class KeyStore:
         found = [dict(zip(AUDIT_COLUMNS, row, strict=True)) for row in self._database.rows(sql, values)]
         return [{**each, "detail": loads(each["detail"])} for each in found]
 
+    @contextlib.contextmanager
+    def _changing(self) -> Iterator[None]:
+        """A transaction that begins when those of others who change keys or teams have ended, so it reads what they
+        wrote."""
+        with self._database.transaction():
+            self._database.run("UPDATE revision SET number = number + 1")  # where PostgreSQL lets the second one wait
+            yield
+
     def _changed(self, actor: str, action: str, subject: str, detail: JsonObject) -> None:
         self._database.run(
             "INSERT INTO audit (time, actor, action, subject, detail) VALUES (?, ?, ?, ?, ?)",
             (int(self._clock()), actor, action, subject, dumps_text(detail)),
         )
-        self._database.run("UPDATE revision SET number = number + 1")
 
     def _insert(self, table: str, columns: tuple[str, ...], row: tuple[Value, ...]) -> None:
         self._database.run(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({place_marks(len(columns))})", row)

@@ -112,8 +112,8 @@ class UsageWriter:
                 return
             time.sleep(CATCH_UP_SECONDS)
         self._looks = 0  # those that have gone before may have left segments of their predecessors
-        while self._turn(1) == RETRY_SECONDS and time.monotonic() < end:
-            time.sleep(CATCH_UP_SECONDS)  # the connection may have died while there was nothing to write
+        if self._turn(1) == RETRY_SECONDS:  # the connection may have died while there was nothing to write
+            self._turn(1)
 
     def _turn(self, enough: int = BATCH_ROWS) -> float:
         """One look at the journal; gives the seconds to wait. A batch with `enough` rows is followed by another."""
