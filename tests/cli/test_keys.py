@@ -72,11 +72,27 @@ def test_the_life_of_a_key(commands: Commands) -> None:
         (["usage", "--by", "colour"], "--by: 'colour' is none of"),
         (["usage", "--from", "yesterday"], "--from: expected a day"),
         (["keys", "list", "--store", "off"], "the store is off"),
+        (["store", "check", "--store", "nowhere.db"], "there is no store nowhere.db"),
+        (["store", "check", "--store", "postgres//host/db"], "the store's URL is none: postgresql://"),
+        (["keys", "list", "--store", "postgresql:/host/db"], "the store's URL is none: postgresql://"),
         (["keys", "list", "--store", "mysql://x"], "mysql:// is no kind of store"),
     ],
 )
 def test_what_is_wrong_is_reported(commands: Commands, arguments: list[str], words: str) -> None:
     assert words in commands.run(*arguments, code=2)
+    assert not list(commands.folder.glob("nowhere*"))
+
+
+def test_what_a_key_has_is_shown_and_taken_away(commands: Commands) -> None:
+    team = commands.json("teams", "create", "--name", "blue", "--budget", "0.002")
+    limits = ["--team", team["id"], "--budget", "2.5", "--token-budget", "5", "--expires", "1d", "--models", "kimi-*"]
+    made = commands.json("keys", "create", *limits)
+    shown = commands.run("keys", "disable", made["id"])
+    assert all(word in shown for word in ("kimi-*", "2.50", "token budget", "disabled", "yes"))
+    assert "0.0020" in commands.run("teams", "list")
+    none = [word for name in ("budget", "token-budget", "team", "expires") for word in (f"--{name}", "none")]
+    changed = commands.json("keys", "change", made["id"], *none)
+    assert [changed[name] for name in ("budget", "token_budget", "team", "expires")] == [None] * 4
 
 
 def test_usage_in_three_forms(commands: Commands) -> None:

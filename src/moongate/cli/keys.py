@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Callable
 
 from moongate.cli.console import Console
 from moongate.cli.open_store import add_store_options, opened_store
@@ -15,7 +16,12 @@ from moongate.gateway.store.fields import changed_key, key_view, parse_duration
 from moongate.gateway.store.keys import KeyStore
 from moongate.payload import JsonObject
 
-COLUMNS = ("id", "label", "name", "team", "rpm", "tpm", "concurrency", "budget", "reset", "expires", "last_used")
+COLUMNS = (
+    *("id", "label", "name", "team", "models", "rpm", "tpm", "concurrency", "budget", "token_budget", "reset"),
+    *("expires", "last_used", "disabled"),
+)
+NONE = "none"  # takes away what a key or team has
+_REMOVABLE = ("budget", "token_budget", "team", "expires")
 EPILOG = """\
 example:
   moongate keys create --name ada --budget 20 --reset month --models 'kimi-*'
@@ -41,8 +47,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         sub.add_argument("id", help="the key's id, as 'keys list' shows it")
     for sub in (create, change):
         add_limit_options(sub)
-        sub.add_argument("--team", metavar="ID", help="the team that it belongs to")
-        sub.add_argument("--expires", metavar="TIME", help="a date, or how long from now (30d)")
+        sub.add_argument("--team", metavar="ID", help="the team that it belongs to; none: no team")
+        sub.add_argument("--expires", metavar="TIME", help="a date, or how long from now (30d); none: never")
     for sub in (create, change, listing, show, rotate, disable, enable, delete):
         add_store_options(sub)
         sub.add_argument("--json", action="store_true", help="print JSON")
@@ -55,15 +61,28 @@ def add_limit_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rpm", type=int, metavar="N", help="requests per minute; 0: no limit")
     parser.add_argument("--tpm", type=int, metavar="N", help="tokens per minute; 0: no limit")
     parser.add_argument("--concurrency", type=int, metavar="N", help="requests at the same time; 0: no limit")
-    parser.add_argument("--budget", type=float, metavar="DOLLARS", help="what may be spent until the reset")
-    parser.add_argument("--token-budget", type=int, metavar="N", help="tokens that may be used until the reset")
+    parser.add_argument(
+        "--budget", type=_or_none(float), metavar="DOLLARS", help=f"what may be spent until the reset; {NONE}: no limit"
+    )
+    parser.add_argument(
+        "--token-budget", type=_or_none(int), metavar="N", help=f"tokens until the reset; {NONE}: no limit"
+    )
     parser.add_argument("--reset", metavar="PERIOD", help="day, week, month, never or a number of days (7d), in UTC")
 
 
 def given_fields(options: argparse.Namespace, *names: str) -> JsonObject:
     """The fields that stand on the command line."""
     all_names = ("name", "models", "rpm", "tpm", "concurrency", "budget", "token_budget", "reset", *names)
-    return {name: value for name in all_names if (value := getattr(options, name)) is not None}
+    given = {name: value for name in all_names if (value := getattr(options, name)) is not None}
+    return {name: None if value == NONE and name in _REMOVABLE else value for name, value in given.items()}
+
+
+def _or_none(kind: Callable[[str], float]) -> Callable[[str], float | str]:
+    def parse(text: str) -> float | str:
+        return text if text == NONE else kind(text)
+
+    parse.__name__ = kind.__name__  # argparse says it of what is wrong
+    return parse
 
 
 def run(options: argparse.Namespace, console: Console) -> int:

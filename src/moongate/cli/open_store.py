@@ -16,7 +16,7 @@ from moongate.errors import ConfigError
 from moongate.gateway.config.load import ReadOptions, read_config
 from moongate.gateway.config.store_settings import Store
 from moongate.gateway.http.client_key import home as gateway_home
-from moongate.gateway.store.connect import open_database
+from moongate.gateway.store.connect import is_server, open_database
 from moongate.gateway.store.database import Database
 from moongate.gateway.store.errors import StoreError
 from moongate.gateway.store.worker_store import store_place
@@ -40,9 +40,12 @@ def located_store(options: argparse.Namespace, console: Console) -> tuple[str, P
 
 
 @contextlib.contextmanager
-def opened_store(options: argparse.Namespace, console: Console) -> Iterator[Database]:
-    """The database, with what a gateway that runs no more has left in its journal. Raises ConfigError."""
+def opened_store(options: argparse.Namespace, console: Console, *, may_be_new: bool = True) -> Iterator[Database]:
+    """The database, with what a gateway that runs no more has left in its journal. A file that is not there is made,
+    unless it must not be new. Raises ConfigError."""
     url, folder = located_store(options, console)
+    if not may_be_new and not is_server(url) and not Path(url).exists():
+        raise ConfigError(f"there is no store {url}: name another with --store")
     try:
         if any(folder.glob("*.journal")):
             UsageWriter(url, folder).catch_up(0.0)

@@ -49,7 +49,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    with opened_store(options, console) as database:
+    with opened_store(options, console, may_be_new=options.action == "restore") as database:
         if options.action == "backup":
             if options.file.exists():
                 raise ConfigError(f"there is a file {options.file} already")

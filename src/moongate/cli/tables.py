@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from moongate.cli.terminal import Colours
+from moongate.gateway.store.fields import money_text
 from moongate.payload import dumps_text
 
 MAX_CELL: Final = 40
@@ -56,8 +57,10 @@ def _cell(value: object) -> str:
     if value is None or value is False:
         return ""
     if isinstance(value, float):
-        return f"{value:,.2f}"
-    if isinstance(value, int) and value is not True:
+        return money_text(value)  # the only numbers with a fraction are dollars
+    if value is True:
+        return "yes"
+    if isinstance(value, int):
         return f"{value:,}"
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
     text = text.replace("T00:00:00Z", "")

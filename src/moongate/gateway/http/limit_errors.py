@@ -8,8 +8,8 @@ from typing import Final
 
 from moongate.errors import Forbidden, GatewayError, TooManyRequests
 from moongate.gateway.limits.limit_set import Refusal
+from moongate.gateway.store.fields import DOLLAR, money_text
 
-DOLLAR: Final = 1_000_000
 _WORDS: Final = {
     "rpm": "may send {:d} requests per minute",
     "tpm": "may use {:d} tokens per minute",
@@ -43,7 +43,7 @@ def limit_error(refusal: Refusal) -> GatewayError:
         text = f"{who} has a budget in money, and the price of this model is not known: the operator can set 'price'"
         return Forbidden(text, code="price_unknown")
     if limit == "budget":
-        words = f"{who} has a budget of {allowed / DOLLAR:.2f} dollars, which is used up"
+        words = f"{who} has a budget of {money_text(allowed / DOLLAR)} dollars, which is used up"
     else:
         words = f"{who} {_WORDS[limit].format(allowed)}"
     if limit in _CODES:

@@ -86,6 +86,13 @@ def parse_time(name: str, value: object, now: float) -> int:
     raise BadRequest("expected a date (2026-12-31), a time (2026-12-31T12:00:00Z) or a duration (30d)", path=name)
 
 
+def money_text(dollars: float) -> str:
+    """Dollars with cents, and with more digits where cents would show nothing of them."""
+    if dollars >= 0.1 or not dollars:
+        return f"{dollars:,.2f}"
+    return f"{dollars:.4f}" if dollars >= 0.0001 else f"{dollars:.6f}"
+
+
 def time_text(seconds: int | None) -> str | None:
     """2026-11-18T05:00:00Z."""
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")

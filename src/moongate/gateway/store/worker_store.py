@@ -15,7 +15,7 @@ from moongate.gateway.limits.account import Account
 from moongate.gateway.limits.limit_set import LimitSet
 from moongate.gateway.limits.limiter import Limiter
 from moongate.gateway.store.accounting import Accounting
-from moongate.gateway.store.connect import open_database
+from moongate.gateway.store.connect import is_server, open_database
 from moongate.gateway.store.entities import StoredKey
 from moongate.gateway.store.errors import StoreBusy, StoreDenied, StoreError, StoreUnreachable
 from moongate.gateway.store.journal import Journal
@@ -35,7 +35,7 @@ def store_place(settings: Store, home: Path) -> tuple[str, Path] | None:
     if settings.place == OFF:
         return None
     place = settings.place or str(home / DATABASE)
-    if "://" in place:
+    if is_server(place):
         return place, home / "journal"
     path = Path(place).expanduser()
     return str(path), path.with_name(path.name + ".journal")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from moongate.errors import GatewayError
+from moongate.gateway.store.fields import money_text
 from moongate.gateway.ui.markup import Markup, render, tag
 from moongate.gateway.ui.request import UiRequest
 
@@ -115,9 +116,7 @@ def milliseconds(value: object) -> str:
 def dollars(value: object) -> str:
     if not isinstance(value, (int, float)):
         return "–"
-    if not value:
-        return "$0"
-    return f"${value:,.2f}" if value >= 0.1 else f"${value:.4f}" if value >= 0.0001 else f"${value:.6f}"
+    return f"${money_text(value)}" if value else "$0"
 
 
 def count(value: object) -> str:
