@@ -9,6 +9,7 @@ import re
 import signal
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from tests.cli.served import ASK, CLIENT, PATH, TIMEOUT, Streaming, config, serving, write
@@ -146,7 +147,7 @@ def test_workers_share_metrics_and_replace_each_other(tmp_path: Path, upstream: 
         root = served.root()
         for _ in range(20):
             assert post(root + PATH, ASK, key=CLIENT).status == 200
-        assert answered(root) == 20
+        until(lambda: answered(root) == 20)  # a request is counted after its last byte was written
         workers = children(served.process.pid)
         assert len(workers) == 2
         for pid in workers:
@@ -155,8 +156,15 @@ def test_workers_share_metrics_and_replace_each_other(tmp_path: Path, upstream: 
         served.find("worker 1 died and is replaced", err=True)
         for _ in range(10):
             assert post(root + PATH, ASK, key=CLIENT).status == 200
-        assert answered(root) == 30
+        until(lambda: answered(root) == 30)
         assert served.stop() == 0
+
+
+def until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.05)
 
 
 def children(parent: int) -> list[int]:

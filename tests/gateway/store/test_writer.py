@@ -316,8 +316,9 @@ def test_workers_that_are_killed_again_and_again_lose_and_invent_nothing(store_u
         return pid
 
     pids, life = {number: spawn(number, number) for number in range(4)}, 4
-    for _ in range(8):
+    for kills in range(1, 9):
         time.sleep(0.25)
+        until(lambda: sum(path.stat().st_size for path in diary.iterdir()) > 10_000 * kills)  # noqa: B023
         number = life % 4
         os.kill(pids[number], signal.SIGKILL)
         os.waitpid(pids[number], 0)
