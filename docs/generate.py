@@ -199,13 +199,15 @@ without a row is sent as asked, and so is everything with `parameterRules: "off"
 
 def speed_sentence() -> str:
     """The README's sentence about speed, from the table of docs/speed.md."""
-    cells = {row[0]: row[2] for line in headline_table().split("\n") if len(row := line.strip("| ").split(" | ")) > 2}
+    rows = [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in headline_table().split("\n")]
+    cells = {row[0]: row[2:4] for row in rows if len(row) > 3}
     request, chunk = cells.get("µs per small request"), cells.get("µs per streamed chunk")
     if not request or not chunk:
         return "[All figures](docs/speed.md).\n"
+    texts = [cell.replace(" (", " µs (").replace("×)", "× nginx)") for cell in (*request, *chunk)]
     return (
-        f"µs of CPU as machine code (`make compiled`), and as multiples of nginx: a small request {request}, "
-        f"a streamed chunk {chunk}. [All figures](docs/speed.md).\n"
+        f"CPU of a small request: {texts[0]} as machine code (`make compiled`), {texts[1]} as Python; "
+        f"of a streamed chunk: {texts[2]}, {texts[3]}. [All figures](docs/speed.md).\n"
     )
 
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import inspect
+import re
 from pathlib import Path
 
 import moongate
 import moongate.httpx
 
 LIBRARY_PAGE = Path(__file__).parent / "library.md"
+# A type that the source has without quotes: 'None', "Literal['a']", ForwardRef('str').
+_QUOTED_TYPE = re.compile(
+    r"""(?P<before>: |-> )(?P<call>ForwardRef\()?(?P<quote>['"])(?P<type>(?:(?!(?P=quote)).)*)(?P=quote)(?(call)\))"""
+    r"""(?=$|,|\)| =)"""
+)
 HEAD = """# The library's names
 
 Made of the code by `make docs`. [Embedding](embedding.md) shows how they are used; what is not listed here may change.
@@ -41,9 +47,10 @@ def _entry(name: str, value: object) -> str:
 
 def _signature(value: object) -> str:
     try:
-        return str(inspect.signature(value)).replace("'", "")  # type: ignore[arg-type]
+        signature = str(inspect.signature(value))  # type: ignore[arg-type]
     except ValueError:
         return "(…)"
+    return _QUOTED_TYPE.sub(lambda match: match["before"] + match["type"], signature)
 
 
 def _text(value: object) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -93,3 +95,26 @@ def test_a_configuration_can_be_a_file(simulator: SimServer, tmp_path: Any) -> N
     path = tmp_path / "config.json"
     path.write_text(json.dumps(config_of(simulator)), encoding="utf-8")
     moongate.asgi(path).close()
+
+
+CLOSED_LATE = """
+import asyncio, sys
+import httpx2, moongate
+
+provider = {"name": "sim", "api_base_url": sys.argv[1], "api_key": "key", "models": [sys.argv[2]]}
+app = moongate.asgi({"providers": [provider]})
+
+async def ask():
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://localhost") as client:
+        body = {"model": sys.argv[2], "messages": [{"role": "user", "content": "Hello"}]}
+        return await client.post("/v1/chat/completions", json=body)
+
+print(asyncio.run(ask()).status_code)
+app.close()
+"""
+
+
+def test_it_can_be_closed_when_its_event_loop_has_ended(simulator: SimServer) -> None:
+    command = [sys.executable, "-c", CLOSED_LATE, simulator.url, model_name("k2.5", "clean")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.stderr, done.returncode) == ("200\n", "", 0)

@@ -124,7 +124,7 @@ def _finish_reason() -> Scene:
         "The wrong finish reason",
         f"{_calls(came)}, finish_reason {dumps_text(came.finish)}",
         f"{_calls(left)}, finish_reason {dumps_text(left.finish)}",
-        'Many agents take "stop" at its word and end the turn with the call unanswered.',
+        'Many agents rely on it: after "stop" they end the turn and never run the call.',
     )
 
 

@@ -36,11 +36,11 @@ exit codes: 0 success, 1 the check found damage, 2 the store cannot be used"""
 def arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     backup = actions.add_parser("backup", help="copy the store to a file")
-    backup.add_argument("file", type=Path)
+    backup.add_argument("file", type=Path, help="the file to write; it must not exist yet")
     check = actions.add_parser("check", help="look for damage")
     export = actions.add_parser("export", help="print keys, teams and every request as lines of JSON")
     restore = actions.add_parser("restore", help="copy a backup into an empty store, of SQLite or PostgreSQL")
-    restore.add_argument("file", type=Path)
+    restore.add_argument("file", type=Path, help="the backup to read")
     audit = actions.add_parser("audit", help="show who changed which key or team, the latest change first")
     audit.add_argument("--limit", type=int, default=100, metavar="N", help="how many changes (default: 100)")
     audit.add_argument("--json", action="store_true", help="print JSON")

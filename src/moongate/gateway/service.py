@@ -138,8 +138,8 @@ class Service:
         values[slot] = max(values[slot], int(seconds * 1e6))
         values[self._stalls_slot] += 1
         if seconds >= WARN_SECONDS:
-            culprit = f"request {' or '.join(requests)}" if requests else "none of the requests that are known"
-            print_message(f"the event loop was held for {seconds * 1e3:.0f} ms by {culprit}")
+            culprit = f"by request {' or '.join(requests)}" if requests else "by no known request; is the machine busy?"
+            print_message(f"the event loop was held for {seconds * 1e3:.0f} ms {culprit}")
 
     def close(self) -> None:
         for timer in (self._watch_timer, self._lease_timer):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from contextlib import suppress
 from typing import Final
 
 from moongate.errors import Overloaded
@@ -92,7 +93,8 @@ class Pool:
         """Close idle connections; busy ones close at the end of their exchange."""
         self._closed = True
         while self._idle:
-            self._idle.pop().end(None)
+            with suppress(RuntimeError):  # the event loop has ended before
+                self._idle.pop().end(None)
 
     def _make(self) -> Connection:
         return Connection(self._on_free, self._on_surplus)
