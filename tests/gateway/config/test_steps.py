@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from moongate.errors import ConfigError
+from moongate.errors import ConfigError, ConfigErrors
 from moongate.gateway.config.jsonc import ConfigDocument
-from moongate.gateway.config.places import ConfigPlace
+from moongate.gateway.config.places import ConfigPlace, PartlyRead
 from moongate.gateway.config.settings import Provider
 from moongate.gateway.config.steps import Step, chains_of, option_error
 from moongate.gateway.config.table import Table
@@ -108,3 +108,21 @@ def test_a_transformers_own_error_gets_file_and_line() -> None:
     step = Step("Kimi", {}, place)
     assert str(option_error(step, ConfigError("bad", path="use[0][1].x"))) == "f:7: use[0][1].x: bad"
     assert str(option_error(step, ConfigError("bad"))) == "f:1: use[0][1]: bad"
+
+
+def test_everything_that_is_wrong_in_chains_is_told_at_once() -> None:
+    use = ["Kimmi", {"preset": "agent"}, ["Kimi", {"any": 1}], "Lod"]
+    with pytest.raises(PartlyRead) as caught:
+        chains({"use": use, "n": {"use": "Kimi"}}, ["m"])
+    assert [error.message for error in caught.value.errors] == [
+        "unknown transformer 'Kimmi', did you mean 'Kimi'?",
+        "unknown transformer 'Lod', did you mean 'Loud'?",
+        "neither 'use' nor a model of this provider: 'n'; known: use, m",
+    ]
+    assert caught.value.value == {"m": (Step("Kimi", {"any": 1}),)}  # good for finding what is wrong in options
+
+
+def test_options_of_a_model_are_no_mistake_because_the_chain_is_one() -> None:
+    with pytest.raises(ConfigErrors) as caught:
+        chains({"use": "Kimmi"}, [{"name": "m", "options": AGENT}])
+    assert len(caught.value.errors) == 1

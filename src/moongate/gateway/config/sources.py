@@ -72,8 +72,8 @@ def source_of(provider: Provider, transformers: Transformers, around: ConfigLook
         keys = tuple(replace(each, key=around.secret(each, provider=True)) for each in provider.api_key)
         if around.provider_keys:
             require_unique((key.key, key.at, "") for key in keys)
-    with errors.collect():
-        chains = chains_of(provider, transformers)
+    for found in errors.attempt(chains_of, provider, transformers):
+        chains = found
     for name, value in provider.headers.items():
         with errors.collect():
             headers[name.lower()] = _header(name, value, at.child("headers").child(name), around)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from moongate.errors import ConfigError
-from moongate.gateway.config.places import ConfigPlace, json_type, suggest
+from moongate.gateway.config.places import ConfigPlace, ErrorCollector, json_type, suggest
 from moongate.gateway.config.settings import Provider
 from moongate.payload import JsonObject
 from moongate.pipeline.registry import known_name
@@ -29,24 +29,32 @@ class Step:
 
 
 def chains_of(provider: Provider, known: Collection[str]) -> dict[str, tuple[Step, ...]]:
-    """The steps of every model of a provider, by the model's name."""
+    """The steps of every model of a provider, by the model's name. Raises PartlyRead with what can be read."""
     assert provider.at is not None
     at = provider.at.child("transformer")
     shared: tuple[Step, ...] = ()
     own: dict[str, tuple[Step, ...]] = {}
     models = [model.name for model in provider.models]
+    errors = ErrorCollector()
     for key, value in provider.transformer.items():
         if key == "use":
-            shared = read_use(value, at.child("use"), known)
+            for steps in errors.attempt(read_use, value, at.child("use"), known):
+                shared = steps
         elif key not in models:
             message = f"neither 'use' nor a model of this provider: {key!r}{suggest(key, ['use', *models])}"
-            raise at.child(key).error(message)
+            errors.errors.append(at.child(key).error(message))
         else:
-            own[key] = _model_use(value, at.child(key), known)
-    return {
-        model.name: _with_options(_overlay(shared, own.get(model.name, ())), model.options, model.at)
-        for model in provider.models
-    }
+            for steps in errors.attempt(_model_use, value, at.child(key), known):
+                own[key] = steps
+    chains = {}
+    for model in provider.models:
+        steps = _overlay(shared, own.get(model.name, ()))
+        chains[model.name] = steps
+        if steps or not errors.errors:  # else the step that takes the options is one that cannot be read
+            for found in errors.attempt(_with_options, steps, model.options, model.at):
+                chains[model.name] = found
+    errors.raise_collected(chains)
+    return chains
 
 
 def require_native(steps: Iterable[Step], transformers: Iterable[object], dialect: str) -> None:
@@ -58,7 +66,7 @@ def require_native(steps: Iterable[Step], transformers: Iterable[object], dialec
 
 
 def read_use(value: object, at: ConfigPlace, known: Collection[str]) -> tuple[Step, ...]:
-    """Read any form of `use`."""
+    """Read any form of `use`. Raises PartlyRead if some entries of a list are wrong."""
     if isinstance(value, str):
         return (_named(value, {}, at, at, known),)
     if isinstance(value, dict):
@@ -66,15 +74,20 @@ def read_use(value: object, at: ConfigPlace, known: Collection[str]) -> tuple[St
     if not isinstance(value, list):
         raise at.error(f"{_FORMS}, found {json_type(value)}")
     steps: list[Step] = []
-    bare = False  # the previous step is a name without options
+    errors = ErrorCollector()
+    read: list[tuple[Step, ...]] = []  # the previous entry; empty if it is wrong
+    bare = False  # it is a name without options
     for index, entry in enumerate(value):
         here = at.child(index)
         if bare and isinstance(entry, dict) and not _is_step(entry, known):
-            steps[-1] = replace(steps[-1], options=entry, at=here)  # "use": ["Kimi", {options}]
+            if read:
+                steps[-1] = replace(steps[-1], options=entry, at=here)  # "use": ["Kimi", {options}]
             bare = False
             continue
-        steps.extend(_entry(entry, here, known))
+        read = errors.attempt(_entry, entry, here, known)
+        steps += [step for found in read for step in found]
         bare = isinstance(entry, str)
+    errors.raise_collected(tuple(steps))
     return tuple(steps)
 
 
