@@ -26,7 +26,10 @@ ABOUT = {
     "claude-code": """\
 It speaks the messages front alone. All of its model names (opus, sonnet, haiku) are set to yours, else
 it asks for models that your provider does not have. `CLAUDE_CODE_MAX_CONTEXT_TOKENS` tells it the
-window: of an unknown model it assumes a million tokens.""",
+window: of an unknown model it assumes a million tokens.
+
+With `-p` it prints `[claude-code:unrecognized_model]`, and at every start it asks for `/api/hello`
+without a key, which the log shows as a 401. Neither matters.""",
     "codex": """\
 It speaks the responses front alone. The catalogue beside its configuration tells it the window and the
 tools of a model that is not in its own list; without one it works with the assumptions for an unknown

@@ -200,7 +200,7 @@ def test_nobody_there_is_exit_3(capsys: pytest.CaptureFixture[str]) -> None:
         closed.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{closed.getsockname()[1]}"
         assert run(["verify", "--base-url", url, "--model", "kimi-k2", "--retries", "0"]) == 3
-    assert "nobody answers" in capsys.readouterr().err
+    assert "the vendor does not answer" in capsys.readouterr().err
 
 
 def test_a_configured_model_and_a_comparison(vendor: SimServer, capsys: pytest.CaptureFixture[str]) -> None:

@@ -115,7 +115,7 @@ class KnowsModel(Protocol):
 
     @property
     def streams_usage(self) -> bool:
-        """Whether the provider tells the usage of a stream without being asked."""
+        """Whether the provider reports the usage of a stream unasked."""
         ...
 
 

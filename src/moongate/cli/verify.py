@@ -40,7 +40,7 @@ examples:
 Each answer is judged twice: raw, and as the chain makes it. The folder gets results.jsonl and summary.json, which
 K2-Vendor-Verifier can read, report.html to send to the vendor, and junit.xml.
 exit codes: 0 passed, 1 below --fail-under, 2 the configuration or the command line is wrong, or the vendor refuses key
-or model, 3 nobody answers, 130 interrupted: what there is is written"""
+or model, 3 the vendor does not answer, 130 interrupted: the results so far are written"""
 _EXITS: Final = {RunEnd.UNREACHABLE: 3, RunEnd.REJECTED: 2, RunEnd.INTERRUPTED: 130}
 
 

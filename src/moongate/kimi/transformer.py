@@ -101,7 +101,7 @@ class KimiTransformer:
 
     @property
     def streams_usage(self) -> bool:
-        """Whether the host tells the usage of a stream without being asked."""
+        """Whether the host reports the usage of a stream unasked."""
         return self._facts[1].streams_usage
 
     def recognise_refusal(self, message: str) -> str | None:

@@ -40,7 +40,7 @@ class Chain:
         knowing = [each for each in self.transformers if isinstance(each, KnowsModel)]
         # Whether the model sees tools that are declared inside messages, as far as a transformer knows.
         self.takes_message_tools = any(each.takes_message_tools for each in knowing)
-        # Whether the provider tells the usage of a stream without being asked, likewise.
+        # Whether the provider reports the usage of a stream unasked, likewise.
         self.streams_usage = any(each.streams_usage for each in knowing)
 
     def begin(self, request: Mapping[str, Any]) -> Exchange:

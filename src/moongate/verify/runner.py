@@ -27,7 +27,7 @@ class RunEnd(Enum):
     COMPLETE = "complete"
     BUDGET = "the budget is used up"
     INTERRUPTED = "interrupted"
-    UNREACHABLE = "nobody answers"
+    UNREACHABLE = "the vendor does not answer"
     REJECTED = "the vendor refuses key, model or address"
 
 

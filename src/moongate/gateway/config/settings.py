@@ -177,7 +177,7 @@ class Settings:
     forwarded_header: str = setting(
         OneOf(("x-forwarded-for", "forwarded")), "x-forwarded-for", "the header in which they do"
     )
-    default: str = setting(NAME, "", "the model for requests that name none, or one that nobody has")
+    default: str = setting(NAME, "", "the model for requests that name none, or an unknown one")
     aliases: dict[str, str] = setting(
         MapOf(NAME, "name or pattern"), {}, "names that clients ask for (`*` and `?` allowed) → models"
     )
