@@ -47,6 +47,28 @@ def test_local_references_are_followed() -> None:
     assert arguments_for(obj(a={"$ref": "#/gone/away"}), 3) == {"a": "a 3"}
 
 
+ENDLESS = {"$ref": "#/$defs/endless"}
+
+
+@pytest.mark.parametrize("way_out", [{"type": "null"}, obj(["b"], b={"type": "string"}), ENDLESS])
+@pytest.mark.parametrize("word", ["anyOf", "oneOf"])
+def test_a_branch_that_cannot_end_is_not_taken(word: str, way_out: dict[str, Any]) -> None:
+    union = {word: [ENDLESS, {"type": "array", "items": ENDLESS, "minItems": 1}, {"anyOf": [ENDLESS]}, way_out]}
+    deep = obj(["v"], v=union)
+    for _ in range(6):
+        deep = obj(["v"], v=deep)
+    for value in (union, deep):
+        schema = {**obj(["v"], v=value), "$defs": {"endless": obj(["me"], me=ENDLESS)}}
+        fits = misfit(schema, arguments_for(schema, 1)) is None
+        assert fits == (way_out is not ENDLESS)
+
+
+def test_the_search_for_an_end_is_bounded() -> None:
+    levels = {f"d{at}": obj(["l", "r"], **{way: {"$ref": f"#/$defs/d{at + 1}"} for way in "lr"}) for at in range(30)}
+    schema = {**obj(["v"], v={"anyOf": [{"$ref": "#/$defs/d0"}, {"type": "null"}]}), "$defs": levels}
+    assert arguments_for(schema, 1)["v"]["l"]
+
+
 def test_recursion_ends() -> None:
     endless = obj(["next"], next={"$ref": "#"})
     assert "next" in arguments_for(endless, 0)

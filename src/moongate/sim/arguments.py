@@ -14,6 +14,7 @@ PLAIN_DEPTH: Final = 4  # below this only what is required is generated, so that
 MAX_DEPTH: Final = 32  # and here they end even if they cannot
 MAX_VALUES: Final = 5000  # of one instance
 MAX_ITEMS: Final = 1000
+MAX_LOOKED_AT: Final = 5000  # schemas, to find branches that end
 
 AWKWARD: Final = '"quoted" \\ back\nline\ttab é 你好 🚀 {n}'
 
@@ -44,6 +45,7 @@ class _Instance:
         self._root = root
         self._n = n
         self._made = 0
+        self._looked_at = 0
 
     def value(self, schema: object, key: str, depth: int) -> object:
         self._made += 1
@@ -66,8 +68,28 @@ class _Instance:
     def _branch(self, branches: list[JsonObject], depth: int) -> JsonObject:
         resolved = [self._resolved(branch) for branch in branches]
         if depth > PLAIN_DEPTH:
-            return min(resolved, key=_cost)
-        return next((branch for branch in resolved if branch.get("type") != "null"), resolved[0])
+            return min(resolved, key=lambda branch: (not self._ends(branch, ()), _cost(branch)))
+        wanted = [branch for branch in resolved if branch.get("type") != "null"]
+        return next((branch for branch in (*wanted, *resolved) if self._ends(branch, ())), resolved[0])
+
+    def _ends(self, schema: JsonObject, above: tuple[int, ...]) -> bool:
+        """Whether what the schema requires does not lead back to itself."""
+        schema = self._resolved(schema)
+        self._looked_at += 1
+        if id(schema) in above or len(above) > MAX_DEPTH:
+            return False
+        if self._looked_at > MAX_LOOKED_AT:
+            return True
+        above = (*above, id(schema))
+        branches = [each for word in ("anyOf", "oneOf") for each in _list(schema.get(word)) if isinstance(each, dict)]
+        if branches and not any(self._ends(each, above) for each in branches):
+            return False
+        properties = schema.get("properties")
+        properties = properties if isinstance(properties, dict) else {}
+        needed = [properties.get(name) for name in _list(schema.get("required")) if isinstance(name, str)]
+        if isinstance(schema.get("minItems"), int) and schema["minItems"] > 0:
+            needed.append(schema.get("items"))
+        return all(self._ends(each, above) for each in needed if isinstance(each, dict))
 
     def _typed(self, schema: JsonObject, key: str, depth: int) -> object:
         match type_of(schema, shortest=depth > PLAIN_DEPTH):
