@@ -190,3 +190,14 @@ def test_a_call_without_a_name_is_noted_as_dropped() -> None:
     state = state_of(PARSING)
     state.emit([Dropped("<|open|>call", NAMELESS), Dropped("<x>", "a marker outside a call")])
     assert kinds(state) == ["markers_parsed", "call_dropped", "markers_parsed"]
+
+
+def test_a_leak_that_only_the_end_of_the_text_shows() -> None:
+    state = state_of(PARSING)
+    state.text_ended(leaked=False)
+    assert not state.cut_markup
+    state.look_for_leaks("content", "<|tool_call_begin|>func")
+    state.text_ended(leaked=True)
+    assert (state.leaked, state.cut_markup) == (True, False)
+    state.text_ended(leaked=False)
+    assert (state.leaked, state.cut_markup) == (False, True)

@@ -91,6 +91,7 @@ def test_a_cut_call_is_not_counted_as_invalid_json_too() -> None:
 def test_nameless_calls_and_visible_markup() -> None:
     assert judged(SOUND, nameless=True) == damaged("nameless")
     assert judged(SOUND, leaked=True) == damaged("leaked")
+    assert judged(SOUND, cut_markup=True) == damaged("leaked")
 
 
 @pytest.mark.parametrize("reason", ["length", "content_filter"])
@@ -99,6 +100,7 @@ def test_what_the_provider_says_that_it_cut_is_no_damage(reason: str) -> None:
     assert judged(SOUND, BROKEN, reason=reason, truncated=True, nameless=True) == CLEAN
     assert judged(UNKNOWN, BROKEN, reason=reason) == damaged("unknown_tool")
     assert judged(reason=reason, leaked=True) == damaged("leaked")
+    assert judged(reason=reason, cut_markup=True) == CLEAN
 
 
 def test_with_several_choices_the_worst_counts() -> None:

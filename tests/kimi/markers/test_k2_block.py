@@ -80,6 +80,23 @@ def test_a_call_named_by_its_keys_without_arguments() -> None:
     assert at.builder.take() == [WholeCalls([("7", "time", "{}")])]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "left"),
+    [
+        ('{"command": "ls"}', [WholeCalls([("7", "bash", '{"command": "ls"}')])]),
+        (" ", [CallOpened("7", "time"), CallArguments("{}"), CallClosed(truncated=True)]),
+    ],
+)
+def test_at_the_end_of_the_text_a_call_named_by_its_keys_is_cut_if_nothing_came(
+    arguments: str, left: list[object]
+) -> None:
+    at = context()
+    call = block("7", at)
+    call.feed(arguments)
+    assert call.end_of_text()
+    assert at.builder.take() == left
+
+
 def test_text_comes_out_at_once() -> None:
     at = context()
     call = block("warp", at)

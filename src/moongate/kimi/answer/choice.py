@@ -41,6 +41,7 @@ class ChoiceState:
         "_watches",
         "answer",
         "calls",
+        "cut_markup",
         "fields",
         "has_content",
         "index",
@@ -57,6 +58,7 @@ class ChoiceState:
         self.fields: tuple[str, ...] = ("reasoning_content",)  # where this provider writes reasoning
         self.has_content = False  # there was content, or a refusal
         self.leaked = False  # a marker is in the text that the client gets
+        self.cut_markup = False  # only because the text ended inside a header or a tag
         self.truncated = False  # the text ended inside the arguments of a call
         self._open: _OpenCall | None = None
         self._watches: dict[Channel, MarkerWatch] = {}
@@ -106,6 +108,11 @@ class ChoiceState:
         if watch.find(text) is not None:
             self.leaked = True
             self._watches.clear()
+
+    def text_ended(self, leaked: bool) -> None:
+        """What the parser held back has left. `leaked`: a marker was visible before."""
+        if self.leaked and not leaked:
+            self.leaked, self.cut_markup = False, True
 
     def emit(self, pieces: list[Piece]) -> list[Emitted]:
         """What the client gets of what the parser read."""
@@ -183,7 +190,7 @@ class ChoiceState:
 
     def judge(self, reason: str | None) -> None:
         """The choice is over, with this finish reason of the provider's."""
-        end = ChoiceEnd(reason, self.truncated, self.leaked, self.calls.nameless, self.has_content)
+        end = ChoiceEnd(reason, self.truncated, self.leaked, self.cut_markup, self.calls.nameless, self.has_content)
         self.answer.judge.choice(self.index, self.calls.judged(), end)
 
 

@@ -32,6 +32,7 @@ class ChoiceEnd:
     reason: str | None  # the provider's finish reason
     truncated: bool = False  # the text ended inside the last call
     leaked: bool = False  # markup is visible
+    cut_markup: bool = False  # markup is visible because the text ended inside it
     nameless: bool = False  # a call was dropped because it has no name
     has_content: bool = False
 
@@ -83,6 +84,8 @@ class Judge:
                 kinds.add("empty_turn")
             if end.truncated:
                 kinds.add("cut_call")
+            if end.cut_markup:
+                kinds.add("leaked")
             if end.nameless:
                 kinds.add("nameless")
         self.choices[index] = frozenset(kinds)

@@ -161,7 +161,9 @@ class StreamedChoice(ChoiceState):
         return [arguments_delta(call.index, text)]
 
     def _flush(self) -> list[JsonObject]:
+        leaked = self.leaked
         deltas = self._from_pieces(self.parser.close(), {}) if self.parser is not None else []
+        self.text_ended(leaked)
         calls = self.calls.unfinished()
         return [*deltas, {"tool_calls": calls}] if calls else deltas
 

@@ -58,8 +58,20 @@ def _read(state: ChoiceState, parser: Parser, message: JsonObject) -> JsonObject
     pieces: list[Piece] = []
     for channel, text in texts:
         pieces += parser.feed(channel, text)
-    pieces += parser.close()
     parts: dict[Channel, list[str]] = {"content": [], "reasoning": []}
+    calls = _taken(state, pieces, parts)
+    leaked = state.leaked
+    calls += _taken(state, parser.close(), parts)
+    state.text_ended(leaked)
+    joined: dict[Channel, str] = {channel: "".join(texts) for channel, texts in parts.items()}
+    state.has_content = bool(joined["content"])
+    if not calls and {channel: text for channel, text in joined.items() if text} == dict(texts):
+        return message
+    return _written(message, joined, state.fields, calls)
+
+
+def _taken(state: ChoiceState, pieces: list[Piece], parts: dict[Channel, list[str]]) -> list[AnswerCall | EmittedCall]:
+    """The calls among these pieces; their texts go to `parts`."""
     calls: list[AnswerCall | EmittedCall] = []
     for emitted in state.emit(pieces):
         if isinstance(emitted, Text):
@@ -69,11 +81,7 @@ def _read(state: ChoiceState, parser: Parser, message: JsonObject) -> JsonObject
             calls.append(emitted)
         elif isinstance(emitted, EmittedCalls):
             calls += emitted
-    joined: dict[Channel, str] = {channel: "".join(texts) for channel, texts in parts.items()}
-    state.has_content = bool(joined["content"])
-    if not calls and {channel: text for channel, text in joined.items() if text} == dict(texts):
-        return message
-    return _written(message, joined, state.fields, calls)
+    return calls
 
 
 def _written(

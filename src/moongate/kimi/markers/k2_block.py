@@ -103,13 +103,15 @@ class CallBlock:
             self._builder.add(Dropped(self._opening, FORBIDDEN))
             self._builder.call_boundary()
             return True
-        return self.outcome is BY_KEYS and self._named_by_keys()
+        return self.outcome is BY_KEYS and self._named_by_keys(truncated=False)
 
     def end_of_text(self) -> bool:
         """The text ends inside the arguments. Returns whether it was a call."""
+        arguments = self.arguments
+        if self.outcome is BY_KEYS:  # arguments that are not whole have no keys
+            return self._named_by_keys(truncated=arguments.empty)
         if self.outcome is not CALL:
             return self.end()
-        arguments = self.arguments
         return self._close(truncated=arguments.empty or arguments.completeness() is not COMPLETE)
 
     def _emit(self, raw: str, part: str) -> None:
@@ -126,14 +128,17 @@ class CallBlock:
         self._builder.close_call(truncated)
         return True
 
-    def _named_by_keys(self) -> bool:
-        """Emit the call as a whole if its argument keys identify a tool."""
+    def _named_by_keys(self, truncated: bool) -> bool:
+        """Emit the call at once if its argument keys identify a tool."""
         text = "".join((*self._emitted, self.arguments.close()))
         arguments = payload.object_of(text)
         name = None if arguments is None else self._context.tool_set.only_match(arguments.keys())
         if name is None:
             return False
-        self._builder.whole_calls([(self._header.original_id, name, text)])
+        self._builder.call_boundary()
+        self._builder.add(CallOpened(self._header.original_id, name))
+        self._builder.arguments(text)
+        self._builder.close_call(truncated)
         return True
 
 
