@@ -140,6 +140,8 @@ def test_every_code_has_words(code: int, kind: type[StoreError]) -> None:
 def test_a_backup_under_load_is_whole(path: Path, tmp_path: Path) -> None:
     database, stop = SqliteDatabase(path), threading.Event()
     UsageTable(database).add([usage_row(n) for n in range(5000)])
+    database.run("CREATE TABLE filler (bytes BLOB)")
+    database.run("INSERT INTO filler VALUES (randomblob(16000000))")
 
     def write() -> None:
         busy = SqliteDatabase(path)
@@ -151,8 +153,12 @@ def test_a_backup_under_load_is_whole(path: Path, tmp_path: Path) -> None:
 
     thread = threading.Thread(target=write)
     thread.start()
+    patience = threading.Timer(60, stop.set)
+    patience.start()
     for number in range(3):
         database.backup(tmp_path / f"copy-{number}.db")
+    assert not stop.is_set(), "the backup began anew with every change"
+    patience.cancel()
     stop.set()
     thread.join()
     for number in range(3):

@@ -22,7 +22,6 @@ from moongate.gateway.store.migrations import migrate
 
 LOCK_SECONDS: Final = 5.0  # how long a lock of somebody else is waited for
 DELETE_STEP: Final = 20_000  # rows that are removed in one transaction
-COPY_PAGES: Final = 256  # pages of a backup between which others may write
 INSERT_USAGE: Final = (
     f"INSERT OR IGNORE INTO usage ({', '.join(USAGE_COLUMNS)}) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULLIF(?, -1), ?, NULLIF(?, -1), ?)"
@@ -124,7 +123,8 @@ class SqliteDatabase:
             os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
             copy = sqlite3.connect(temporary)
             try:
-                self._open().backup(copy, pages=COPY_PAGES, sleep=0.001)
+                # In one step: others may write meanwhile, and between two steps a change would begin it anew.
+                self._open().backup(copy)
                 copy.execute("PRAGMA journal_mode = DELETE")  # one file, without a companion
             finally:
                 copy.close()
