@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moongate.kimi.guard.names import near_option, near_property, near_tool
+from moongate.kimi.guard.names import near_option, near_tool, property_key
 
 TOOLS = ["read_file", "write.file", "Bash", "search", "sear_ch"]
 
@@ -26,9 +26,8 @@ def test_tools(name: str, near: str | None) -> None:
 
 
 def test_properties_keep_their_dots() -> None:
-    assert near_property("file_path", ["filePath", "path"]) == "filePath"
-    assert near_property("file.path", ["filePath"]) is None
-    assert near_property("a", ["A", "_a"]) is None
+    assert property_key("file_path") == property_key("file-Path") == "filepath"
+    assert property_key("file.path") != property_key("filePath")
 
 
 def test_options_differ_in_case_and_blanks_only() -> None:

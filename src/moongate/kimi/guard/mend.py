@@ -6,14 +6,14 @@ in place. The same arguments are always mended alike, and what was mended fits, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
 from moongate.kimi.guard.check import Path, SchemaCheck, TooMuchWork, has_type, wanted_types
 from moongate.kimi.guard.equality import canonical
 from moongate.kimi.guard.keywords import undeclared
-from moongate.kimi.guard.names import near_option, near_property
-from moongate.payload import JsonObject, loads
+from moongate.kimi.guard.names import near_option, property_key
+from moongate.payload import JsonObject, loads_exactly
 
 _WORDS: Final[dict[str, object]] = {"true": True, "false": False, "null": None}
 _NOTHING: Final = object()  # there is no such value
@@ -127,7 +127,7 @@ def _parsed(text: str) -> object:
     if word in _WORDS:
         return _WORDS[word]
     try:
-        found: object = loads(text)
+        found: object = loads_exactly(text)  # with all digits: it may be an id
     except ValueError:
         return _NOTHING
     return found
@@ -161,25 +161,40 @@ def _object(check: SchemaCheck, schema: JsonObject, value: JsonObject, path: Pat
 
 
 def _declared_names(schema: JsonObject, declared: JsonObject, value: JsonObject, path: Path) -> Mended:
-    """Properties that are not allowed: renamed if a declared one that is missing is nearly equal, else dropped."""
+    """Properties that are not allowed: renamed if a declared one that is missing is nearly equal, else dropped.
+
+    Where more than one name would do there is no obvious way, and they stay.
+    """
     if schema.get("additionalProperties") is not False and schema.get("unevaluatedProperties") is not False:
         return Mended(value)
-    unknown = undeclared(schema, value)
-    missing = [name for name in declared if name not in value]
-    near = {name: near_property(name, missing) for name in unknown}
-    taken = list(near.values())
-    new, fixes = dict[str, object](), list[Fix]()
+    unknown = _by_key(undeclared(schema, value))
+    missing = _by_key(name for name in declared if name not in value)
+    names: dict[str, str | None] = {}  # the new ones; None: it is dropped
+    for key, found in unknown.items():
+        near = missing.get(key, [])
+        if not near:
+            names.update(dict.fromkeys(found))
+        elif len(found) == len(near) == 1:
+            names[found[0]] = near[0]
+    fixes = list[Fix]()
+    new = dict[str, object]()
     for name, member in value.items():
-        if name not in near:
-            new[name] = member
-            continue
-        better = near[name]
-        if better is not None and taken.count(better) == 1:
+        better = names.get(name, name)
+        if better is not None:
             new[better] = member
-            fixes.append(Fix((*path, name), name, better, "the name differs from a declared one only in case, _ or -"))
-        else:
+        if better is None:
             fixes.append(Fix((*path, name), member, None, "the property is not declared, and no other is allowed"))
+        elif better != name:
+            fixes.append(Fix((*path, name), name, better, "the name differs from a declared one only in case, _ or -"))
     return Mended(new, tuple(fixes)) if fixes else Mended(value)
+
+
+def _by_key(names: Iterable[str]) -> dict[str, list[str]]:
+    """Names that differ only in case, `_` or `-`, together."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        found.setdefault(property_key(name), []).append(name)
+    return found
 
 
 def _defaults(check: SchemaCheck, schema: JsonObject, declared: JsonObject, value: object, path: Path) -> Mended:

@@ -20,10 +20,9 @@ def near_tool(name: str, offered: Iterable[str]) -> str | None:
     return _only(other for other in offered if _tool_key(other) == key)
 
 
-def near_property(name: str, declared: Iterable[str]) -> str | None:
-    """The one declared property whose name differs only in case, `_` or `-`."""
-    key = name.translate(_PROPERTY_JOINTS).casefold()
-    return _only(other for other in declared if other.translate(_PROPERTY_JOINTS).casefold() == key)
+def property_key(name: str) -> str:
+    """What is left of a property's name without case, `_` and `-`."""
+    return name.translate(_PROPERTY_JOINTS).casefold()
 
 
 def near_option(text: str, options: Iterable[object]) -> str | None:
