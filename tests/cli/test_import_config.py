@@ -90,6 +90,68 @@ def test_an_open_host_needs_a_key(capsys: pytest.CaptureFixture[str]) -> None:
     assert "not taken  HOST: 0.0.0.0" in capsys.readouterr().out
 
 
+KEY_OF_THE_README = "your-secret-key"
+
+
+def test_a_key_that_can_be_guessed_does_not_open_a_host(capsys: pytest.CaptureFixture[str]) -> None:
+    config = imported({"APIKEY": KEY_OF_THE_README, "HOST": "0.0.0.0", "Providers": [provider()]})
+    assert "host" not in config
+    assert config["api_keys"] == [KEY_OF_THE_README]
+    assert "without a key of at least 16 characters" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("port", "taken"), [("3456", 3456), (1, 1), ("x", None), (0, None), (70000, None), (True, None)]
+)
+def test_ports(port: Any, taken: int | None, capsys: pytest.CaptureFixture[str]) -> None:
+    assert imported({"PORT": port, "Providers": [provider()]}).get("port") == taken
+    assert (f"taken      PORT: {taken}" if taken else f"not taken  PORT: {port!r}") in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        (provider("w", api_base_url="z.example"), "(w): api_base_url: expected a URL"),
+        (
+            provider("w", use=[["maxtoken", {"max_tokens": "9"}]]),
+            "(w): transformer.use[0][1].max_tokens: must be a whole number",
+        ),
+        (provider("p"), "(p): another provider has this name"),
+    ],
+)
+def test_a_wrong_provider_does_not_spoil_the_others(
+    wrong: Any, reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = imported({"Providers": [provider(), wrong], "Router": {"default": "p,m", "think": "w,m"}})
+    assert [each["name"] for each in config["providers"]] == ["p"]
+    shown = capsys.readouterr().out
+    assert f"not taken  Providers[1] {reason}" in shown
+    assert "provider w" not in shown
+
+
+def test_an_address_of_messages_is_a_dialect() -> None:
+    native = provider(
+        "kimi", "kimi-k2.5", use=["Anthropic"], api_base_url="https://api.moonshot.ai/anthropic/v1/messages"
+    )
+    (made,) = imported({"Providers": [native]})["providers"]
+    assert made["dialect"] == "anthropic"
+    assert made["transformer"] == {"kimi-k2.5": {"use": [["Kimi", {"preset": "agent"}]]}}
+    assert run(["check"], P_KEY="sk-example") == 0
+
+
+def test_beside_kimi_a_plugin_is_left_out_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    (made,) = imported({"Providers": [provider("kimi", "moonshot-v1-8k", use=["Kimi", "CustomTransformer"])]})[
+        "providers"
+    ]
+    assert made["transformer"] == {"use": [["Kimi", {}]]}
+    assert "CustomTransformer is a plugin of another server" in capsys.readouterr().out
+
+
+def test_one_transformer_without_a_list() -> None:
+    (made,) = imported({"Providers": [provider(use="cleancache")]})["providers"]
+    assert made["transformer"] == {"use": [["cleancache", {}]]}
+
+
 @pytest.mark.parametrize(
     "value",
     [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from moongate.cli.imported import AGENT, Imported, clean_name, is_kimi
-from moongate.gateway.config.load import is_loopback
+from moongate.cli.imported import AGENT, Imported, clean_name, is_kimi, problem_of
+from moongate.gateway.config.load import MIN_KEY_CHARS, is_loopback
 from moongate.payload import JsonObject
 from moongate.transformers.table import generic_name
 
@@ -20,45 +20,71 @@ def import_ccr(given: JsonObject) -> Imported:
     listed = given.get("Providers", given.get("providers"))
     for at, each in enumerate(listed if isinstance(listed, list) else ()):
         _provider(each if isinstance(each, dict) else {}, f"Providers[{at}]", given.get("PROXY_URL"), made)
-    key, host = given.get("APIKEY"), given.get("HOST")
-    made.set_key(key, "APIKEY")
-    if isinstance(host, str) and host:
-        if key or is_loopback(host):
-            made.config["host"] = host
-            made.taken.append(f"HOST: {host}")
-        else:
-            made.left.append(f"HOST: {host} would serve other machines without a key: set api_keys and host yourself")
-    if type(given.get("PORT")) is int:
-        made.config["port"] = given["PORT"]
-        made.taken.append(f"PORT: {given['PORT']}")
+    made.set_key(given.get("APIKEY"), "APIKEY")
+    _address(given, made)
     router = given.get("Router")
     _router(router if isinstance(router, dict) else {}, made)
     made.leave_others(given, {"Providers", "providers", "Router", "APIKEY", "HOST", "PORT", "PROXY_URL"})
     return made
 
 
+def _address(given: JsonObject, made: Imported) -> None:
+    """Where it listens: for other machines only with a key that cannot be guessed."""
+    key, host, port = given.get("APIKEY"), given.get("HOST"), given.get("PORT")
+    if isinstance(host, str) and host:
+        is_safe = isinstance(key, str) and (key.startswith("$") or len(key) >= MIN_KEY_CHARS)
+        if is_safe or is_loopback(host):
+            made.config["host"] = host
+            made.taken.append(f"HOST: {host}")
+        else:
+            without = f"a key of at least {MIN_KEY_CHARS} characters"
+            made.left.append(f"HOST: {host} would serve other machines without {without}: set api_keys and host")
+    number = int(port) if isinstance(port, str) and port.isdecimal() and len(port) < 6 else port
+    if type(number) is int and 0 < number < 65536:
+        made.config["port"] = number
+        made.taken.append(f"PORT: {number}")
+    elif port is not None:
+        made.left.append(f"PORT: {port!r} is not a number from 1 to 65535")
+
+
 def _provider(given: JsonObject, at: str, proxy: Any, made: Imported) -> None:
     listed = given.get("models")
     models = [each for each in listed if isinstance(each, str)] if isinstance(listed, list) else []
-    name = clean_name(str(given.get("name") or ""))
-    if not name or not models or not isinstance(given.get("api_base_url"), str):
+    name, url = clean_name(str(given.get("name") or "")), given.get("api_base_url")
+    if not name or not models or not isinstance(url, str):
         made.left.append(f"{at}: a provider needs name, api_base_url and models")
         return
-    transformer = given.get("transformer")
-    chains: JsonObject = transformer if isinstance(transformer, dict) else {}
-    foreign = [each for use in _uses(chains) for each in use if _kind(each[0]) == "foreign"]
-    if foreign:
-        made.left.append(f"{at} ({name}): needs the transformer {foreign[0][0]!r}: it does not speak chat completions")
-        return
-    provider: JsonObject = {"name": name, "api_base_url": given["api_base_url"], "models": models}
+    own = Imported({"name": name, "api_base_url": url, "models": models})
+    own.taken.append(f"{at}: provider {name} with {len(models)} model{'s' if len(models) > 1 else ''}")
     if isinstance(given.get("api_key"), str) and given["api_key"]:
-        provider["api_key"] = given["api_key"]
+        own.config["api_key"] = given["api_key"]
     if isinstance(proxy, str) and proxy.startswith("http://"):
-        provider["proxy"] = proxy
-        made.taken.append(f"PROXY_URL: the proxy of {name}")
-    made.taken.append(f"{at}: provider {name} with {len(models)} model{'s' if len(models) > 1 else ''}")
-    provider["transformer"] = _chains(chains, models, f"{at}.transformer", made)
-    made.config["providers"].append(provider)
+        own.config["proxy"] = proxy
+        own.taken.append(f"PROXY_URL: the proxy of {name}")
+    transformer = given.get("transformer")
+    problem = _transformers(transformer if isinstance(transformer, dict) else {}, at, own)
+    if any(each["name"] == name for each in made.config["providers"]):
+        problem = "another provider has this name"
+    if problem := problem or problem_of(own.config):
+        made.left.append(f"{at} ({name}): {problem}")
+        return
+    made.taken += own.taken
+    made.left += own.left
+    made.config["providers"].append(own.config)
+
+
+def _transformers(chains: JsonObject, at: str, own: Imported) -> str:
+    """The chains of a provider, or its dialect; why it cannot be served, "" if it can."""
+    names = [name for use in _uses(chains) for name, _ in use]
+    if names == ["Anthropic"] and own.config["api_base_url"].rstrip("/").endswith("/messages"):
+        own.config["dialect"] = "anthropic"
+        own.taken.append(f"{at}.transformer.use: Anthropic: the dialect, for clients of the messages front")
+        chains, names = {}, []
+    foreign = [name for name in names if _kind(name) == "foreign"]
+    if foreign and not any(_is_kimi_transformer(name) for name in names):
+        return f"needs the transformer {foreign[0]!r}: it does not speak chat completions"
+    own.config["transformer"] = _chains(chains, own.config["models"], f"{at}.transformer", own)
+    return ""
 
 
 def _uses(chains: JsonObject) -> list[list[tuple[str, JsonObject]]]:
@@ -68,7 +94,7 @@ def _uses(chains: JsonObject) -> list[list[tuple[str, JsonObject]]]:
 
 def _steps(use: Any) -> list[tuple[str, JsonObject]]:
     steps: list[tuple[str, JsonObject]] = []
-    for each in use if isinstance(use, list) else ():
+    for each in [use] if isinstance(use, str) else use if isinstance(use, list) else ():
         if isinstance(each, str):
             steps.append((each, {}))
         elif isinstance(each, list) and each and isinstance(each[0], str):
@@ -78,10 +104,13 @@ def _steps(use: Any) -> list[tuple[str, JsonObject]]:
 
 def _kind(name: str) -> str:
     """What becomes of a transformer: generic, Kimi's, an adapter that is not needed, or one of another wire format."""
-    folded = name.lower().removesuffix("transformer")
-    if generic_name(name) is not None or folded == "kimi":
+    if generic_name(name) is not None or _is_kimi_transformer(name):
         return "known"
-    return "adapter" if folded in _ADAPTERS else "foreign"
+    return "adapter" if name.lower().removesuffix("transformer") in _ADAPTERS else "foreign"
+
+
+def _is_kimi_transformer(name: str) -> bool:
+    return name.lower().removesuffix("transformer") == "kimi"
 
 
 def _chains(given: JsonObject, models: list[str], at: str, made: Imported) -> JsonObject:
@@ -112,6 +141,8 @@ def _use(given: Any, at: str, made: Imported) -> list[Any]:
         elif isinstance(options.get("provider"), dict):
             use.append(["customparams", {"provider": options["provider"]}])
             made.taken.append(f"{at}: the option provider of {name}, as customparams")
+        elif _kind(name) == "foreign":  # beside Kimi, which reads chat completions
+            made.left.append(f"{at}: {name} is a plugin of another server: docs/write-a-transformer.md")
         else:
             made.left.append(f"{at}: {name} is not needed: chat completions are sent as the host takes them")
     return use

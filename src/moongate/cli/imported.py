@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
-from moongate.payload import JsonObject
+from moongate.cli.init import EverySet
+from moongate.errors import ConfigError
+from moongate.gateway.config.load import parse_config
+from moongate.payload import JsonObject, dumps_text
 
 AGENT: Final = ["Kimi", {"preset": "agent"}]
 
@@ -45,3 +49,12 @@ def object_or_empty(value: Any) -> JsonObject:
 def text_of(value: Any) -> str:
     """A text, "" for anything else."""
     return value.strip() if isinstance(value, str) else ""
+
+
+def problem_of(provider: JsonObject) -> str:
+    """Why this provider cannot be served, "" if it can."""
+    try:
+        parse_config(dumps_text({"providers": [provider]}), "", Path.cwd(), EverySet())
+    except ConfigError as error:
+        return str(error).removeprefix(":1: ").removeprefix("providers[0].")
+    return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from moongate.cli.imported import AGENT, Imported, clean_name, is_kimi, object_or_empty, text_of
+from moongate.cli.imported import AGENT, Imported, clean_name, is_kimi, object_or_empty, problem_of, text_of
 from moongate.cli.litellm_router import import_router
 from moongate.cli.provider_addresses import ADDRESSES
 from moongate.payload import JsonObject
@@ -79,15 +79,7 @@ def _deployment(given: JsonObject, at: str, file: LiteLlmFile) -> None:
     if not model or text_of(params.get("custom_llm_provider")):
         kind, model = text_of(params.get("custom_llm_provider")) or "openai", sent
     known = ADDRESSES.get(kind)
-    reason = ""
-    if known is None:
-        reason = f"{kind!r} is not asked by chat completions"
-    elif "*" in asked or "*" in sent:
-        reason = "models are listed by their names"
-    elif not (base or known.url):
-        reason = "it needs api_base"
-    elif base.startswith("$"):
-        reason = f"an address is written out, {base} is not read"
+    reason = _hindrance(asked, sent, kind, base)
     if known is None or reason:
         made.left.append(f"{at} ({asked}): {reason}")
         return
@@ -107,6 +99,20 @@ def _deployment(given: JsonObject, at: str, file: LiteLlmFile) -> None:
     if all(each["model"] != target["model"] for each in file.targets.setdefault(asked, [])):
         file.targets[asked].append(target)
     made.taken.append(f"{at}: {asked} is {target['model']}")
+
+
+def _hindrance(asked: str, sent: str, kind: str, base: str) -> str:
+    """Why a model of this kind cannot be asked, "" if it can."""
+    known = ADDRESSES.get(kind)
+    if known is None:
+        return f"{kind!r} is not asked by chat completions"
+    if "*" in asked or "*" in sent:
+        return "models are listed by their names"
+    if not (base or known.url):
+        return "it needs api_base"
+    if base.startswith("$"):
+        return f"an address is written out, {base} is not read"
+    return problem_of({"name": clean_name(kind), "api_base_url": base or known.url, "models": [sent]})
 
 
 def _headers(params: JsonObject) -> JsonObject:

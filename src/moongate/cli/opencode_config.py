@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from moongate.cli.imported import AGENT, Imported, clean_name, is_kimi, object_or_empty, text_of
+from moongate.cli.imported import AGENT, Imported, clean_name, is_kimi, object_or_empty, problem_of, text_of
 from moongate.cli.provider_addresses import ADDRESSES, NamedAddress
 from moongate.payload import JsonObject
 
@@ -46,6 +46,8 @@ def _provider(name: str, given: JsonObject, at: str, made: Imported) -> None:
         reason = "it needs options.baseURL"
     elif not models:
         reason = "it lists no models"
+    else:
+        reason = problem_of({"name": clean_name(name), "api_base_url": url, "models": ["m"]})
     if reason:
         made.left.append(f"{at}: {reason}")
         return

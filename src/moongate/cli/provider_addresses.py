@@ -18,6 +18,7 @@ _FIREWORKS: Final = NamedAddress("https://api.fireworks.ai/inference/v1", "FIREW
 _OWN: Final = NamedAddress("")
 
 ADDRESSES: Final = {
+    "baseten": NamedAddress("https://inference.baseten.co/v1", "BASETEN_API_KEY"),
     "cerebras": NamedAddress("https://api.cerebras.ai/v1", "CEREBRAS_API_KEY"),
     "dashscope": NamedAddress("https://dashscope-intl.aliyuncs.com/compatible-mode/v1", "DASHSCOPE_API_KEY"),
     "deepinfra": NamedAddress("https://api.deepinfra.com/v1/openai", "DEEPINFRA_API_KEY"),
@@ -29,12 +30,15 @@ ADDRESSES: Final = {
     "moonshot": _MOONSHOT,
     "moonshotai": _MOONSHOT,
     "moonshotai-cn": NamedAddress("https://api.moonshot.cn/v1", "MOONSHOT_API_KEY"),
+    "nebius": NamedAddress("https://api.studio.nebius.ai/v1", "NEBIUS_API_KEY"),
+    "novita": NamedAddress("https://api.novita.ai/v3/openai", "NOVITA_API_KEY"),
     "nvidia_nim": NamedAddress("https://integrate.api.nvidia.com/v1", "NVIDIA_NIM_API_KEY"),
     "openai": NamedAddress("https://api.openai.com/v1", "OPENAI_API_KEY"),
     "openrouter": NamedAddress("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
     "siliconflow": NamedAddress("https://api.siliconflow.com/v1", "SILICONFLOW_API_KEY"),
     "together_ai": _TOGETHER,
     "togetherai": _TOGETHER,
+    "volcengine": NamedAddress("https://ark.cn-beijing.volces.com/api/v3", "VOLCENGINE_API_KEY"),
     "xai": NamedAddress("https://api.x.ai/v1", "XAI_API_KEY"),
     **dict.fromkeys(
         ("custom_openai", "hosted_vllm", "litellm_proxy", "llamafile", "lm_studio", "openai_like", "vllm"), _OWN
