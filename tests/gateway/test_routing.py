@@ -153,7 +153,7 @@ def test_an_unknown_price_is_unknown_not_zero(vendors: tuple[Vendor, Vendor]) ->
     with run_gateway(settings) as gateway:
         ask(gateway, "kimi")
         assert metric(gateway, "moongate_cost_unknown_total")['{model="x",provider="a"}'] == 1
-        assert metric(gateway, "moongate_cost_dollars_total")['{model="x",provider="a"}'] == 0
+        assert metric(gateway, "moongate_cost_dollars_total") == {}
 
 
 def test_a_key_may_be_limited_to_a_route(gateway: RunningGateway) -> None:

@@ -230,6 +230,8 @@ def test_a_pattern_takes_names_with_suffixes_as_it_did_before() -> None:
         provider("a", {"name": "x", "fallback": "y"}, "y"), aliases={"*:fast": "y", "claude-*": "x"}, default="y"
     )
     assert table.find("claude-1:fast").name == "a,y"  # the pattern is about the suffix
+    assert table.find("x:fast").name == "a,y"
+    assert table.find("x:quality").policy is not None
     found = table.find("claude-1:quality")
     assert found.policy is not None
     assert (found.name, found.policy.strategy) == ("a,x", "quality")

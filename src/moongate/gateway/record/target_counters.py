@@ -30,7 +30,7 @@ class TargetCounters:
         self._input_tokens = metrics.counter("moongate_tokens_total", **self._labels, kind="input")
         self._cached_tokens = metrics.counter("moongate_tokens_total", **self._labels, kind="cached")
         self._written_tokens = metrics.counter("moongate_tokens_total", **self._labels, kind="cache_write")
-        self._cost = metrics.counter("moongate_cost_dollars_total", **self._labels)
+        self._cost: int | None = None  # a provider without prices has no series: it is not known to cost nothing
         self._cost_unknown = metrics.counter("moongate_cost_unknown_total", **self._labels)
         self._output_tokens = metrics.counter("moongate_tokens_total", **self._labels, kind="output")
 
@@ -64,8 +64,10 @@ class TargetCounters:
         """Of one answer, in millionths of a dollar; None: it is not known, which is not zero."""
         if cost is None:
             self._metrics.values[self._cost_unknown] += 1
-        else:
-            self._metrics.values[self._cost] += cost
+            return
+        if self._cost is None:
+            self._cost = self._metrics.counter("moongate_cost_dollars_total", **self._labels)
+        self._metrics.values[self._cost] += cost
 
     def count_repair(self, kind: str, mends: str) -> None:
         """`mends`: whose work is repaired, the `vendor`'s or the `client`'s."""

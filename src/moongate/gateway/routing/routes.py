@@ -184,12 +184,13 @@ class Routes:
         strategy = SUFFIXES.get(suffix)
         if strategy is None:
             return None
-        route = self._by_name.get(base) or self._ambiguous.get(base)
+        pattern = self._by_pattern(base)
+        # A pattern that is about the suffix itself has been in configurations before suffixes meant anything.
+        if self._by_pattern(name) not in (None, pattern):
+            return None
+        route = self._by_name.get(base) or self._ambiguous.get(base) or pattern
         if route is None:
-            route = self._by_pattern(base)
-            # A pattern that is about the suffix itself has been in configurations before suffixes meant anything.
-            if route is None or self._by_pattern(name) not in (None, route):
-                return None
+            return None
         known = self._variants.get((route, strategy))
         if known is None:
             known = self._variants[route, strategy] = route.by(strategy)
