@@ -42,6 +42,12 @@ CONTRAST = """() => {
     const ink = lightness(element.closest('svg') ? style.fill : style.color), paper = lightness(ground(element))
     return (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05) })) }"""
 
+COVERED = """() => [...document.querySelectorAll('svg .name')].filter(name => {
+  const text = name.getBoundingClientRect()
+  return [...name.closest('svg').querySelectorAll('rect, g')].some(shape => {
+    const drawn = shape.getBoundingClientRect()
+    return drawn.left < text.right && drawn.top < text.bottom && text.top < drawn.bottom }) }).map(n => n.textContent)"""
+
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
@@ -126,6 +132,14 @@ def _picture(page: Page, name: str, end: str) -> None:
     assert box is not None
     clip = {"x": 0.0, "y": 0.0, "width": 820.0, "height": box["y"]}
     page.screenshot(path=f"{PICTURES}/{name}.png", clip=clip, full_page=True)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_no_name_in_a_chart_is_covered_on_a_phone(browser: Browser, reports: dict[str, Path], vendor: str) -> None:
+    page = browser.new_page(viewport={"width": PHONE, "height": 860})
+    page.goto(reports[vendor].as_uri())
+    assert page.evaluate(COVERED) == []
+    page.close()
 
 
 def test_a_page_that_asks_somebody_is_noticed(browser: Browser, report: Path) -> None:

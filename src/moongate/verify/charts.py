@@ -10,6 +10,7 @@ from moongate.payload import JsonObject
 
 WIDTH: Final = 640
 LABEL: Final = 110
+FAULT_LABEL: Final = 190  # holds the longest name on a phone, where text is larger
 ROW: Final = 46
 WORTHS: Final = ("clean", "repaired", "damaged", "failed")
 
@@ -29,16 +30,15 @@ def interval_chart(rates: Sequence[tuple[str, JsonObject, JsonObject]]) -> str:
 def fault_chart(faults: Mapping[str, tuple[int, int]]) -> str:
     """For each fault two bars: how often it came, how often it left."""
     most = max((max(counts) for counts in faults.values()), default=1) or 1
-    left = LABEL + 30
     parts = []
     for at, (name, counts) in enumerate(faults.items()):
         top = at * ROW + 4
         parts.append(f'<text x="0" y="{top + 22}" class="name">{escape(name.replace("_", " "))}</text>')
         for line, (count, kind) in enumerate(zip(counts, ("raw", "repaired"), strict=True)):
-            width = count / most * (WIDTH - left - 60)
+            width = count / most * (WIDTH - FAULT_LABEL - 60)
             y = top + line * 17
-            parts.append(f'<rect x="{left}" y="{y}" width="{max(width, 1):.1f}" height="13" class="{kind}"/>')
-            parts.append(f'<text x="{left + max(width, 1) + 6:.1f}" y="{y + 11}" class="value">{count}</text>')
+            parts.append(f'<rect x="{FAULT_LABEL}" y="{y}" width="{max(width, 1):.1f}" height="13" class="{kind}"/>')
+            parts.append(f'<text x="{FAULT_LABEL + max(width, 1) + 6:.1f}" y="{y + 11}" class="value">{count}</text>')
     return _svg(ROW * len(faults) + 4, "faults, raw and repaired", "".join(parts))
 
 

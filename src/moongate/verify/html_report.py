@@ -66,10 +66,11 @@ def _rates(ours: JsonObject) -> str:
         f"<td>{escape(percent(raw))}</td><td>{escape(percent(left))}</td></tr>"
         for name, raw, left in _measured(ours)
     )
+    legend = "".join(f'<li><span class="{side}"></span>{side}</li>' for side in _SIDES)
     head = "<tr><th></th><th>raw</th><th>repaired</th></tr>"
     return (
-        "<section><h2>Rates</h2><p>Raw: as the answers came. Repaired: as they leave moongate. In brackets the 95 % "
-        'interval.</p><p class="legend"><span class="raw"></span>raw <span class="repaired"></span>repaired</p>'
+        "<section><h2>Rates</h2><p>Raw: as the answers came. Repaired: as they leave moongate. In brackets the "
+        f'95\u00a0% interval.</p><ul class="legend">{legend}</ul>'
         f"{interval_chart(_measured(ours))}<table><thead>{head}</thead><tbody>{rows}</tbody></table></section>"
     )
 
