@@ -48,6 +48,8 @@ def test_replay_shows_input_output_and_notes(capsys: pytest.CaptureFixture[str])
         (b"<html>", 1, ["no answer at all"]),
         (b"", 1, ["no answer at all"]),
         (b'{"hello": 1}', 1, ["has no choices", "no answer at all"]),
+        (b'{"hello": 1}\n{"hello": 2}\n', 1, ["no answer at all"]),
+        (b'data: {"hello": 1}\n\ndata: [DONE]\n\n', 1, ["no answer at all"]),
     ],
 )
 def test_replay_of_other_bodies(body: bytes, code: int, marks: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -169,6 +169,18 @@ def test_a_budget_and_a_maximum_end_a_run(vendor: SimServer, capsys: pytest.Capt
     assert "not all was asked: the budget is used up" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("budget", ["3k", "$0.01"])
+def test_a_budget_ends_a_run_whose_vendor_says_no_usage(vendor: SimServer, budget: str) -> None:
+    model = {"name": "kimi-k2-sim-usage-in-choices", "price": {"input": 1, "output": 5}}
+    write({"name": "p", "api_base_url": vendor.url, "models": [model], "transformer": {"use": ["Kimi"]}})
+    arguments = ["--suite", "tools,schema", "--runs", "4", "--concurrency", "1", "--budget", budget]
+    assert run(["verify", "p,kimi-k2-sim-usage-in-choices", *arguments, "--out", "out"]) == 0
+    ours = _summary()["moongate"]
+    assert ours["end"] == "the budget is used up"
+    assert (ours["tokens"], ours["cost_micros"]) == (0, None)
+    assert 3000 <= ours["tokens_estimated"] < 12_000
+
+
 def test_a_budget_of_money_needs_prices(vendor: SimServer, capsys: pytest.CaptureFixture[str]) -> None:
     model = {"name": "kimi-k2-sim", "price": {"input": 10, "output": 30}}
     write({"name": "p", "api_base_url": vendor.url, "models": [model], "transformer": {"use": ["Kimi"]}})

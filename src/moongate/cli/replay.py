@@ -120,7 +120,7 @@ def replayed(exchange: Exchange, data: bytes, content_type: str, report: Report)
         report.notes(exchange.notes)
         if isinstance(item, Failure):
             return f"error {item.error.status}: {item.error.message}"
-        began = began or isinstance(item, Chunk)
+        began = began or (isinstance(item, Chunk) and bool(item.payload.get("choices")))
         ended = isinstance(item, Done)
         if ended:
             break

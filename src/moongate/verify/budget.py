@@ -20,10 +20,10 @@ class RunBudget:
     tokens: int | None = None
     micros: int | None = None
 
-    def used_up(self, tokens: int, micros: int | None) -> bool:
+    def used_up(self, tokens: int, micros: int) -> bool:
         if self.tokens is not None:
             return tokens >= self.tokens
-        return self.micros is not None and (micros or 0) >= self.micros
+        return self.micros is not None and micros >= self.micros
 
 
 def parse_budget(text: str) -> RunBudget:

@@ -82,7 +82,7 @@ class _Runner:
             if self._end is not RunEnd.COMPLETE:
                 return
             summary = self._run.summary
-            if self._run.budget.used_up(summary.tokens, summary.cost_micros):
+            if self._run.budget.used_up(*summary.spent):
                 self._end = RunEnd.BUDGET  # what is under way is still waited for
                 return
             row = await self._sampler.sample(planned)

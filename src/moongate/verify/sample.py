@@ -17,11 +17,11 @@ from moongate.chat.base import BaseExchange
 from moongate.chat.contracts import Exchange
 from moongate.errors import BadRequest
 from moongate.kimi.generations import recognise_model
-from moongate.payload import JsonObject, dumps_spaced
+from moongate.payload import JsonObject, dumps, dumps_spaced
 from moongate.pipeline.chain import Chain
 from moongate.pipeline.learned_rules import LearnedRules
 from moongate.prices.summed import summed_usage
-from moongate.prices.tokens import counts_of
+from moongate.prices.tokens import TokenCounts, counts_of, estimated_prompt
 from moongate.verify.answer_view import AnswerView, view
 from moongate.verify.case import PlannedCase, VerifyCase
 from moongate.verify.client import RepairedExchange, VendorAnswer, VendorClient
@@ -73,9 +73,9 @@ class Sampler:
     def model(self) -> str:
         return self._client.target.model
 
-    def cost(self, usage: JsonObject | None) -> int | None:
+    def cost(self, counts: TokenCounts | None) -> int | None:
         """In millionths of a dollar; None if it is not known."""
-        counts, prices = counts_of(usage), self._client.target.prices
+        prices = self._client.target.prices
         return None if counts is None or prices is None else prices.cost(counts)
 
 
@@ -86,6 +86,7 @@ class _Sample:
         self._request: JsonObject = {**planned.case.request, "model": sampler.model}
         self._requests = 0
         self._usages: list[JsonObject | None] = []
+        self._estimate = TokenCounts()  # of answers that have no usage: a budget must end with those, too
 
     async def run(self) -> JsonObject:
         case, criteria = self._case, self._sampler.criteria
@@ -121,7 +122,8 @@ class _Sample:
             "mended": mended,
             "left": _message(left) if left is not None and _message(left) != _message(raw) else None,
             "usage": (usage := summed_usage(self._usages)),
-            "cost_micros": self._sampler.cost(usage),
+            "cost_micros": self._sampler.cost(counts_of(usage)),
+            "estimated": {"tokens": self._estimate.total, "cost_micros": self._sampler.cost(self._estimate)},
         }
         return {**self._k2vv_fields(answer, raw, sides["raw"], began), OURS: ours}
 
@@ -155,9 +157,17 @@ class _Sample:
             return None
         asked = self._request if request is None else request
         seen = view(BaseExchange(asked), answer.body, answer.content_type, streamed=asked.get("stream") is True)
-        usage = (seen.completion or {}).get("usage")
-        self._usages.append(usage if isinstance(usage, dict) else None)
+        self._spend(asked, seen)
         return seen
+
+    def _spend(self, request: JsonObject, seen: AnswerView) -> None:
+        """Keep the usage of an answer, or estimate it."""
+        usage = (seen.completion or {}).get("usage")
+        usage = usage if isinstance(usage, dict) else None
+        self._usages.append(usage)
+        if counts_of(usage) is None:
+            sizes = (len(dumps(each)) for each in (request, seen.completion))
+            self._estimate = self._estimate.plus(*map(estimated_prompt, sizes))
 
     def _through(self, answer: VendorAnswer, request: JsonObject) -> AnswerView | None:
         """The same answer, as the chain makes it."""
@@ -185,8 +195,7 @@ class _Sample:
             return asked.answer.status, None, learned
         got = asked.answer
         seen = view(asked.exchange, got.body, got.content_type, streamed=self._case.streamed)
-        usage = (seen.completion or {}).get("usage")
-        self._usages.append(usage if isinstance(usage, dict) else None)
+        self._spend(asked.exchange.request, seen)
         return 200, seen, learned
 
 

@@ -36,6 +36,7 @@ class RunSummary:
         self._mended = self._requests = self._retries = self._unknown_costs = 0
         self._usage: JsonObject | None = None
         self._cost = 0
+        self._estimated_tokens = self._estimated_cost = 0  # of answers without usage
         self._started: datetime | None = None
         self._finished: datetime | None = None
         self.answered = 0  # samples that got a status 200
@@ -50,6 +51,11 @@ class RunSummary:
     def cost_micros(self) -> int | None:
         """None: nothing is known of what it cost."""
         return None if self._cost == 0 and self._unknown_costs else self._cost
+
+    @property
+    def spent(self) -> tuple[int, int]:
+        """Tokens and millionths of a dollar, estimated where the vendor did not say."""
+        return self.tokens + self._estimated_tokens, self._cost + self._estimated_cost
 
     def add(self, row: JsonObject) -> None:
         ours = row[OURS]
@@ -67,6 +73,8 @@ class RunSummary:
         self._usage = summed_usage([self._usage, ours["usage"]])
         self._unknown_costs += ours["cost_micros"] is None
         self._cost += ours["cost_micros"] or 0
+        self._estimated_tokens += ours["estimated"]["tokens"]
+        self._estimated_cost += ours["estimated"]["cost_micros"] or 0
         self._times(row)
         self._examples.add(row)
         if suite != "contract":
@@ -123,6 +131,7 @@ class RunSummary:
             "requests": self._requests,
             "retries": self._retries,
             "tokens": self.tokens,
+            "tokens_estimated": self._estimated_tokens,
             "cost_micros": self.cost_micros,
             **{name: tally.as_json() for name, tally in self.sides.items()},
             "repairs": dict(sorted(self._repairs.items())),
