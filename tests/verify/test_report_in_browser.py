@@ -46,7 +46,8 @@ COVERED = """() => [...document.querySelectorAll('svg .name')].filter(name => {
   const text = name.getBoundingClientRect()
   return [...name.closest('svg').querySelectorAll('rect, g')].some(shape => {
     const drawn = shape.getBoundingClientRect()
-    return drawn.left < text.right && drawn.top < text.bottom && text.top < drawn.bottom }) }).map(n => n.textContent)"""
+    return drawn.left < text.right && drawn.top < text.bottom && text.top < drawn.bottom })
+  }).map(name => name.textContent)"""
 
 
 @pytest.fixture(scope="module")
