@@ -23,7 +23,6 @@ _HEADERS: Final = frozenset(HEADERS)
 MAX_HASHED: Final = 64  # characters at each end of a text that are hashed, and its length: two sessions may share a key
 MAX_PARTS: Final = 64  # of a content in parts
 MAX_LEADING: Final = 32  # messages in which the first one of the user is looked for
-_ROLES: Final = frozenset({"system", "developer", "user"})
 
 
 def session_key(headers: Mapping[bytes, bytes], chat: JsonObject, client: bytes) -> int:
@@ -43,15 +42,16 @@ def _beginning(messages: object) -> str:
     """The system's text and the first message of the user, as far as they are hashed."""
     if not isinstance(messages, list):
         return ""
-    parts: list[str] = []
-    for index in range(min(len(messages), MAX_LEADING)):
-        message = messages[index]
-        role = message.get("role") if isinstance(message, dict) else None
-        if isinstance(role, str) and role in _ROLES:
-            parts += (role, _ends(message.get("content")))
-            if role == "user":
-                break
-    return "\0".join(parts)
+    found = ""
+    for message in messages[:MAX_LEADING]:
+        if not isinstance(message, dict):
+            continue
+        role = message.get("role")
+        if role == "user":
+            return f"{found}user\0{_ends(message.get('content'))}"
+        if role == "system" or role == "developer":
+            found = f"{found}{role}\0{_ends(message.get('content'))}\0"
+    return found
 
 
 def _ends(content: object) -> str:
