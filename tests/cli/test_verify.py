@@ -170,15 +170,28 @@ def test_a_budget_and_a_maximum_end_a_run(vendor: SimServer, capsys: pytest.Capt
 
 
 @pytest.mark.parametrize("budget", ["3k", "$0.01"])
-def test_a_budget_ends_a_run_whose_vendor_says_no_usage(vendor: SimServer, budget: str) -> None:
-    model = {"name": "kimi-k2-sim-usage-in-choices", "price": {"input": 1, "output": 5}}
+def test_a_budget_ends_a_run_whose_answers_say_no_usage(
+    vendor: SimServer, budget: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Streams of clients that do not ask for it."""
+    bodies = [{"messages": [{"role": "user", "content": f"{n} hello" * 40}], "stream": True} for n in range(90)]
+    Path("samples.jsonl").write_text("\n".join(map(json.dumps, bodies)))
+    model = {"name": "kimi-k2-sim", "price": {"input": 20, "output": 80}}
     write({"name": "p", "api_base_url": vendor.url, "models": [model], "transformer": {"use": ["Kimi"]}})
-    arguments = ["--suite", "tools,schema", "--runs", "4", "--concurrency", "1", "--budget", budget]
-    assert run(["verify", "p,kimi-k2-sim-usage-in-choices", *arguments, "--out", "out"]) == 0
+    arguments = ["--data", "samples.jsonl", "--concurrency", "1", "--budget", budget, "--out", "out"]
+    assert run(["verify", "p,kimi-k2-sim", *arguments]) == 0
     ours = _summary()["moongate"]
-    assert ours["end"] == "the budget is used up"
-    assert (ours["tokens"], ours["cost_micros"]) == (0, None)
-    assert 3000 <= ours["tokens_estimated"] < 12_000
+    assert (ours["end"], ours["tokens"], ours["cost_micros"]) == ("the budget is used up", 0, None)
+    assert 0 < ours["samples"] < 90
+    assert f"about {ours['tokens_estimated']:,} more tokens in answers that say no usage" in capsys.readouterr().out
+
+
+def test_usage_in_a_choice_is_counted(vendor: SimServer) -> None:
+    for model in ("kimi-k2-sim", "kimi-k2-sim-usage-in-choices"):
+        assert _verify(vendor, model, "--suite", "tools", out=model) == 0
+    first, second = (_summary(out)["moongate"] for out in ("kimi-k2-sim", "kimi-k2-sim-usage-in-choices"))
+    assert (first["tokens"], first["tokens_estimated"]) == (second["tokens"], second["tokens_estimated"])
+    assert second["raw"]["faults"]["missing_usage"]["hits"] == second["samples"]
 
 
 def test_a_budget_of_money_needs_prices(vendor: SimServer, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,8 @@ from moongate.chat.contracts import Exchange, Note
 from moongate.chat.items import Chunk, Done, Failure, Item
 from moongate.chat.verdict import Verdict
 from moongate.errors import BadUpstream, GatewayError
+from moongate.kimi.answer.usage import lift_usage
+from moongate.kimi.notes import Notes
 from moongate.payload import JsonObject
 from moongate.pipeline.upstream_reader import AnswerDocument, UpstreamReader
 from moongate.verify.observation import usage_due
@@ -26,35 +28,41 @@ NOT_ASKED: Final = "stream_unasked"
 
 @dataclass(frozen=True, slots=True)
 class AnswerView:
-    """`completion` is None if there is no answer; `error` says why. `faults`: of the stream."""
+    """`completion` is None if there is no answer; `error` says why. `faults`: of the stream. `usage`: what is billed,
+    wherever in the answer it stands."""
 
     completion: JsonObject | None
     verdict: Verdict
     notes: Sequence[Note]
     error: str = ""
     faults: tuple[str, ...] = ()
+    usage: JsonObject | None = None
 
 
 def view(exchange: Exchange, data: bytes, content_type: str, *, streamed: bool) -> AnswerView:
     """The answer to the exchange's request. `streamed`: a stream was asked for."""
     try:
-        completion, faults = _read(exchange, data, content_type, streamed=streamed)
+        completion, faults, usage = _read(exchange, data, content_type, streamed=streamed)
     except GatewayError as error:
         exchange.feed(Failure(error))
         return AnswerView(None, exchange.verdict, exchange.notes, error.message)
     check = exchange.schema_check()
     verdict = exchange.verdict if check is None else check()
-    return AnswerView(completion, verdict, exchange.notes, faults=faults)
+    return AnswerView(completion, verdict, exchange.notes, faults=faults, usage=usage)
 
 
-def _read(exchange: Exchange, data: bytes, content_type: str, *, streamed: bool) -> tuple[JsonObject, tuple[str, ...]]:
+def _read(
+    exchange: Exchange, data: bytes, content_type: str, *, streamed: bool
+) -> tuple[JsonObject, tuple[str, ...], JsonObject | None]:
     upstream = UpstreamReader(content_type, DOCUMENT_LIMIT, DOCUMENT_LIMIT)
     items = upstream.feed(data)
     last = upstream.close()
     if upstream.overflow:
         raise BadUpstream("the answer is too large")
     if isinstance(last, AnswerDocument):
-        return exchange.reply(last.body()), (NOT_A_STREAM,) if streamed else ()
+        completion = exchange.reply(last.body())
+        return completion, (NOT_A_STREAM,) if streamed else (), _usage(completion)
+    usage: JsonObject | None = None
     watch, accumulator = StreamWatch(usage_due=streamed and usage_due(exchange.request)), Accumulator()
     for item in _left(exchange, [*items, *last]):
         if isinstance(item, Failure):
@@ -62,9 +70,15 @@ def _read(exchange: Exchange, data: bytes, content_type: str, *, streamed: bool)
         watch.see(item)
         if isinstance(item, Chunk):
             accumulator.feed(item.payload)
+            usage = _usage(item.payload) or usage
     if not watch.began:
         raise BadUpstream("it is no answer: neither a completion nor an event of one")
-    return accumulator.completion(), (*watch.faults(), *(() if streamed else (NOT_ASKED,)))
+    return accumulator.completion(), (*watch.faults(), *(() if streamed else (NOT_ASKED,))), usage
+
+
+def _usage(payload: JsonObject) -> JsonObject | None:
+    found = lift_usage(payload, Notes()).get("usage")
+    return found if isinstance(found, dict) else None
 
 
 def _left(exchange: Exchange, items: Iterable[Item]) -> Iterable[Item]:

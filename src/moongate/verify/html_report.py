@@ -9,7 +9,7 @@ from moongate.payload import JsonObject
 from moongate.verify.charts import WORTHS, fault_chart, interval_chart, worth_chart
 from moongate.verify.page_style import STYLE
 from moongate.verify.tally import RATES
-from moongate.verify.text_report import MEANINGS, money, percent
+from moongate.verify.text_report import MEANINGS, percent, spent
 
 _SIDES: Final = ("raw", "repaired")
 
@@ -48,8 +48,7 @@ def _facts(summary: JsonObject) -> str:
     facts = [
         f"{ours['samples']} samples",
         f"{ours['requests']} requests",
-        f"{ours['tokens']:,} tokens",
-        f"cost {money(ours['cost_micros'])}",
+        spent(ours),
         f"{day} UTC" if day else "",
     ]
     return escape(" · ".join(filter(None, facts)))

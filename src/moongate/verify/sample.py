@@ -162,10 +162,8 @@ class _Sample:
 
     def _spend(self, request: JsonObject, seen: AnswerView) -> None:
         """Keep the usage of an answer, or estimate it."""
-        usage = (seen.completion or {}).get("usage")
-        usage = usage if isinstance(usage, dict) else None
-        self._usages.append(usage)
-        if counts_of(usage) is None:
+        self._usages.append(seen.usage)
+        if counts_of(seen.usage) is None:
             sizes = (len(dumps(each)) for each in (request, seen.completion))
             self._estimate = self._estimate.plus(*map(estimated_prompt, sizes))
 

@@ -40,6 +40,13 @@ def money(micros: int | None) -> str:
     return "unknown" if micros is None else f"${micros / 1_000_000:,.4f}"
 
 
+def spent(ours: JsonObject) -> str:
+    """`68,507 tokens, cost $0.0712`, and what is only estimated."""
+    told = f"{ours['tokens']:,} tokens, cost {money(ours['cost_micros'])}"
+    more = ours["tokens_estimated"]
+    return f"{told}; about {more:,} more tokens in answers that say no usage" if more else told
+
+
 def report_text(summary: JsonObject) -> str:
     """A table of the rates, then what was found and what was repaired."""
     ours = summary["moongate"]
@@ -48,8 +55,8 @@ def report_text(summary: JsonObject) -> str:
         raw, repaired = (ours[side]["rates"][name] for side in ("raw", "repaired"))
         if raw["of"] or repaired["of"]:
             rows.append((name, percent(raw), percent(repaired), MEANINGS[name]))
-    lines = [f"{ours['target']}: {ours['samples']} samples, {ours['requests']} requests, {ours['tokens']:,} tokens, "
-             f"cost {money(ours['cost_micros'])}", "", *_columns(rows), ""]  # fmt: skip
+    head = f"{ours['target']}: {ours['samples']} samples, {ours['requests']} requests, {spent(ours)}"
+    lines = [head, "", *_columns(rows), ""]
     faults = [("faults", "raw", "repaired")]
     both = {**ours["raw"]["faults"], **ours["repaired"]["faults"]}
     for fault in both:
