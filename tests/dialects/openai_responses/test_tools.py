@@ -276,6 +276,16 @@ def test_only_some_tools_are_allowed() -> None:
     assert (len(fields["tools"]), fields["tool_choice"]) == (3, "auto")
 
 
+def test_an_allowed_tool_may_be_one_that_was_loaded() -> None:
+    search = {"type": "tool_search", "execution": "client"}
+    mail = {"type": "function", "name": "mail"}
+    found = {"type": "tool_search_output", "call_id": "c", "tools": [mail]}
+    box = toolbox({"tools": [search, {**mail, "defer_loading": True}], "input": [found]})
+    allowed = {"type": "allowed_tools", "mode": "required", "tools": [mail]}
+    assert choice_fields(allowed, box) == {"tool_choice": "required"}
+    assert choice_fields({**allowed, "tools": [{"type": "function", "name": "gone"}]}, box)["tool_choice"] == "auto"
+
+
 @pytest.mark.parametrize("choice", [None, "required", {"type": "allowed_tools", "tools": []}])
 def test_without_tools_at_the_top_there_is_no_empty_list(choice: Any) -> None:
     mail = {"type": "function", "name": "mail"}

@@ -145,7 +145,7 @@ def choice_fields(choice: object, box: Toolbox) -> JsonObject:
     if not isinstance(choice, dict):
         raise BadRequest("must be auto, none, required or a tool", path="tool_choice")
     if choice.get("type") == "allowed_tools":
-        return {**fields, **_allowed(choice, box)}
+        return _allowed(choice, box, fields)
     name = _chosen(choice, box)
     if name not in box.by_name:
         return {**fields, "tool_choice": "auto"}
@@ -158,10 +158,13 @@ def _chosen(choice: JsonObject, box: Toolbox) -> str:
     return box.name_of(str(choice.get("name") or choice.get("type")), choice.get("namespace"), kind)
 
 
-def _allowed(choice: JsonObject, box: Toolbox) -> JsonObject:
-    """The chat fields for `allowed_tools`: only the listed tools are offered."""
+def _allowed(choice: JsonObject, box: Toolbox, fields: JsonObject) -> JsonObject:
+    """The chat fields for `allowed_tools`: only the listed tools are offered. All of them if none of these is."""
     listed = choice.get("tools")
     allowed = {_chosen(tool, box) for tool in (listed if isinstance(listed, list) else ()) if isinstance(tool, dict)}
     offered = [tool for tool in box.tools if tool["function"]["name"] in allowed]
-    mode = "required" if choice.get("mode") == "required" and offered else "auto"
+    loaded = (tool["function"]["name"] for tools in box.loaded.values() for tool in tools)
+    if not offered and allowed.isdisjoint(loaded):
+        return {**fields, "tool_choice": "auto"}
+    mode = "required" if choice.get("mode") == "required" else "auto"
     return {"tools": offered, "tool_choice": mode} if offered else {"tool_choice": mode}
