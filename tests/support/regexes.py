@@ -10,6 +10,7 @@ from typing import Any
 
 from moongate.dialects.anthropic_messages.ids import client_call_id, provider_call_id
 from moongate.dialects.anthropic_messages.partial import readable_object
+from moongate.dialects.anthropic_messages.tokens import text_tokens
 from moongate.errors import UpstreamRefused
 from moongate.fast.envelope import _FIELDS
 from moongate.gateway.config.passthrough_settings import is_plain
@@ -184,7 +185,7 @@ FOREIGN: dict[str, Run] = {
     "dialects/anthropic_messages/ids:_ENCODED_NUMBERED_ID": provider_call_id,
     "dialects/anthropic_messages/ids:_UNSAFE_BYTE": client_call_id,
     "dialects/anthropic_messages/ids:_HEX_BYTE": provider_call_id,
-    "dialects/anthropic_messages/tokens:_PIECE": _of("dialects.anthropic_messages.tokens", "_PIECE", "finditer"),
+    "dialects/anthropic_messages/tokens:_piece": text_tokens,
     "dialects/anthropic_messages/partial:_TOKEN": lambda text: readable_object('{"a":[' + text),
     "dialects/anthropic_messages/partial:_SCALAR": lambda text: readable_object('{"a":[1, ' + text),
     "net/client:REQUEST": _of("net.client", "REQUEST", "fullmatch"),
@@ -218,7 +219,7 @@ FOREIGN: dict[str, Run] = {
     "kimi/markers/k2_markers:_sections": _k2_patterns,
     "kimi/markers/k2_markers:_blocks": _k2_patterns,
     "kimi/generations:_row": recognise_model,
-    "kimi/refusals:_rule": lambda text: recognise_refusal(text, KimiOptions()),
+    "kimi/refusals:_compiled": lambda text: recognise_refusal(text, KimiOptions()),
     "fast/envelope:_FIELDS": _fields,
     "kimi/ids:_ID_LIKE_NAME": _of("kimi.ids", "_ID_LIKE_NAME", "fullmatch"),
     "kimi/request/tool_names:MOONSHOT_NAME": _of("kimi.request.tool_names", "MOONSHOT_NAME", "fullmatch"),

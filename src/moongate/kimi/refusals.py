@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Final
 
 from moongate.kimi.generations import ModelFacts
@@ -31,7 +32,7 @@ class RefusalRule:
 
     name: str
     option: str  # the field of `KimiOptions` that switches the rule off
-    pattern: re.Pattern[str]  # matched at the beginning of the message
+    pattern: str  # matched at the beginning of the message
     change: Callable[[ModelFacts, HostFacts], Facts]
     meaning: str  # for the docs
 
@@ -45,9 +46,18 @@ def recognise_refusal(message: str, options: KimiOptions) -> str | None:
         return None
     text = message[:MAX_READ].lstrip()
     for rule in REFUSALS:
-        if rule.pattern.match(text):
+        if _compiled(rule.pattern).match(text):
             return rule.name if getattr(options, rule.option) != "off" else None
     return None
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Compiled for the first refusal, because that takes longer than the import of everything else here.
+
+    Moonshot writes "Invalid request: " before some of its refusals.
+    """
+    return re.compile(rf"(?:invalid request: ?)?(?:{pattern})", re.IGNORECASE)
 
 
 def with_learned(model: ModelFacts, host: HostFacts, names: Iterable[str], options: KimiOptions) -> Facts:
@@ -109,15 +119,6 @@ def _no_message_tools(model: ModelFacts, host: HostFacts) -> Facts:
     return replace(model, tools_in_messages=False), replace(host, checks_message_tools=True)
 
 
-def _rule(
-    name: str, option: str, pattern: str, change: Callable[[ModelFacts, HostFacts], Facts], meaning: str
-) -> RefusalRule:
-    # Moonshot writes "Invalid request: " before some of its refusals.
-    return RefusalRule(
-        name, option, re.compile(rf"(?:invalid request: ?)?(?:{pattern})", re.IGNORECASE), change, meaning
-    )
-
-
 def _unsupported(field: str) -> str:
     """The ways in which OpenAI-compatible servers say that they do not take a field."""
     named = "(?:" + "|".join((field, f"'{field}'", f'"{field}"', f"`{field}`")) + ")"
@@ -131,71 +132,71 @@ def _unsupported(field: str) -> str:
 
 
 REFUSALS: Final[tuple[RefusalRule, ...]] = (
-    _rule(
+    RefusalRule(
         "reasoning",
         "reasoning_history",
         "(?:thinking is enabled but )?reasoning_content is missing",
         _needs_reasoning,
         "a blank `reasoning_content` on calls without reasoning",
     ),
-    _rule(
+    RefusalRule(
         "sampling",
         "parameter_rules",
         "invalid (?:temperature|top_p|n|presence_penalty|frequency_penalty): only .{1,80}? (?:is|are) allowed",
         _fixed_sampling,
         "sampling fields are dropped",
     ),
-    _rule(
+    RefusalRule(
         "tool_choice",
         "parameter_rules",
         r"tool_choice [`'\"][^`'\"]{1,64}[`'\"] is incompatible with thinking",
         _no_forced_choice,
         "a forced `tool_choice` becomes `auto`",
     ),
-    _rule(
+    RefusalRule(
         "effort",
         "parameter_rules",
         rf"(?:invalid|unsupported|unknown) {_EFFORT}\b|{_EFFORT} must be one of\b|{_unsupported(_EFFORT)}",
         _efforts,
         "efforts become those that Kimi knows",
     ),
-    _rule("thinking", "parameter_rules", r"invalid thinking\b(?!\.)", _no_thinking, "`thinking` is dropped"),
-    _rule(
+    RefusalRule("thinking", "parameter_rules", r"invalid thinking\b(?!\.)", _no_thinking, "`thinking` is dropped"),
+    RefusalRule(
         "schema",
         "schema_rules",
         r"(?:(?:tools|messages|response_format)[\w.\[\]]{0,100} is )?not a valid moonshot flavored json schema",
         _strictest_schemas,
         "schemas pass the validator's strictest level",
     ),
-    _rule(
+    RefusalRule(
         "tool_name",
         "schema_rules",
         "function name is invalid",
         _reversible_names,
         "tool names that Moonshot refuses get reversible names",
     ),
-    _rule(
+    RefusalRule(
         "max_tokens",
         "parameter_rules",
         _unsupported("max_tokens"),
         _completion_limit,
         "`max_tokens` is sent as `max_completion_tokens`",
     ),
-    _rule(
+    RefusalRule(
         "max_completion_tokens",
         "parameter_rules",
         _unsupported("max_completion_tokens"),
         _old_limit,
         "`max_completion_tokens` is sent as `max_tokens`",
     ),
-    _rule(
+    RefusalRule(
         "stream_options",
         "parameter_rules",
         _unsupported("stream_options"),
         _unasked_usage,
         "the gateway no longer asks for the usage of streams",
     ),
-    _rule(
+    RefusalRule(
         "message_tools",
         "parameter_rules",
         # Not where only the role, the content beside them or a repeated name is refused: moving would hide that.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from typing import Final
 
 from moongate.payload import JsonObject, dumps_text
@@ -24,7 +25,7 @@ _TOOLS: Final = 16  # the special tokens around the tools
 
 _HAN: Final = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _LETTER: Final = "A-Za-z\u00aa\u00b5\u00ba\u00c0-\u024f\u0370-\u1fff\u3040-\u318f\uac00-\ud7af"
-_PIECE: Final = re.compile(
+_PIECE: Final = (
     rf"[{_HAN}]+"
     rf"|[^\r\n{_LETTER}{_HAN}0-9]?(?:[A-Z]*[^\W\d_A-Z{_HAN}]+|[A-Z]+)"
     rf"|[0-9]{{1,3}}"
@@ -84,6 +85,12 @@ def _content_texts(content: str | list[JsonObject] | None) -> Iterator[str | Non
             yield part["text"] if part["type"] == "text" else None
 
 
+@cache
+def _piece() -> re.Pattern[str]:
+    """Compiled at the first use, because that takes longer than the import of everything else here."""
+    return re.compile(_PIECE)
+
+
 def text_tokens(text: str, max_sample: int = MAX_SAMPLE) -> float:
     """The estimated tokens of a text. The time is bounded: at most `max_sample` characters are examined."""
     if len(text) > max_sample:
@@ -91,7 +98,7 @@ def text_tokens(text: str, max_sample: int = MAX_SAMPLE) -> float:
         sample = "".join(text[start : start + size] for start in range(0, step * _SLICES, step))
         return text_tokens(sample, max_sample) * len(text) / len(sample)
     total = 0.0
-    for piece, count in Counter(_PIECE.findall(text)).items():
+    for piece, count in Counter(_piece().findall(text)).items():
         kind, size = _kind(piece)
         first, further = _COSTS[kind]
         total += count * (first + further * (size - 1))
