@@ -43,7 +43,8 @@ def main() -> int:
     models = models_of(rows)
     wrong_key = not options.row or WRONG_KEY in options.row
     failed = 0
-    with staged(list(models.values())) as stage, staged_refusal(REFUSING_MODEL) as refusal:
+    # A provider needs a model, even if only the row `wrong-key` is run.
+    with staged(list(models.values()) or [REFUSING_MODEL]) as stage, staged_refusal(REFUSING_MODEL) as refusal:
         for agent in AGENTS:
             if options.agent and agent.name not in options.agent:
                 continue
