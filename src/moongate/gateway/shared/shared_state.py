@@ -29,7 +29,7 @@ from moongate.payload import JsonObject
 BEAT_SECONDS: Final = 1.0
 RENEWALS: Final = 3  # within a lease
 LOAD_SECONDS: Final = 2.0  # that a request waits until an account is loaded
-JOURNAL_SECONDS: Final = 0.5  # in which what other gateways have journalled reaches the store
+JOURNAL_SECONDS: Final = 1.0  # in which what other gateways have journalled reaches the store
 AWAY: Final = {
     "degrade": "every gateway has its part of the limits",
     "open": "no limits hold",
