@@ -142,5 +142,7 @@ def _marked_texts(markers: list[str], sections: list[str]) -> st.SearchStrategy[
     return st.lists(parts, max_size=6).map("".join)
 
 
+SECTIONS = {"k2": st.sampled_from(k2_sections()), "k3": st.sampled_from(k3_sections())}
+
 # Texts with markers in any order, well-formed or not.
 MARKED_TEXTS = {"k2": _marked_texts(K2_MARKERS, k2_sections()), "k3": _marked_texts(K3_MARKERS, k3_sections())}

@@ -29,13 +29,14 @@ from tests.properties.answers import (
     stream_of,
     thorough,
 )
-from tests.properties.marked_texts import words
+from tests.properties.marked_texts import SECTIONS, words
 from tests.support.front import Front
 from tests.support.fronts import FRONTS
 
 from moongate.chat.contracts import Dialect
 from moongate.dialects import CHAT, RESPONSES
 from moongate.dialects import MESSAGES as MESSAGES_FRONT
+from moongate.dialects.anthropic_messages.partial import readable_object
 from moongate.fast.session import FastSession
 from moongate.kimi.transformer import KimiTransformer, PlainKimiTransformer
 from moongate.pipeline.session import Session
@@ -64,22 +65,29 @@ class Answered:
         assert not answer.late
         assert answer.ended
         self.blocks: list[Row] = []
-        if front.name == "messages":  # whole answers must have an object as input, whatever came
-            blocks = answer.history[0]["content"]
-            self.blocks = [{**each, "input": {}} if isinstance(each.get("input"), str) else each for each in blocks]
+        if front.name == "messages":
+            self.blocks = [_with_whole_input(block) for block in answer.history[0]["content"]]
         elif front.name == "responses":
             self.blocks = answer.history
         self.finish = answer.finish
         self.texts = (answer.reasoning, answer.text)
         self.calls = [(call.id, call.name, call.arguments) for call in answer.calls]
         if front.name == "messages":
-            self.calls = [(*call[:2], "{}" if call[2].startswith('"') else call[2]) for call in self.calls]
+            self.calls = [
+                (block["id"], block["name"], block["input"]) for block in self.blocks if block["type"] == "tool_use"
+            ]
 
     @property
     def in_order(self) -> bool:
         """Whether the blocks stand in the order of a whole answer, and can be compared one by one."""
         order = [ORDER.get(block["type"], 2) for block in self.blocks]
         return order == sorted(order)
+
+
+def _with_whole_input(block: Row) -> Row:
+    """A block as Anthropic's SDK reads it: of arguments that were cut it shows the members that are whole."""
+    text = block.get("input")
+    return {**block, "input": readable_object(text)} if isinstance(text, str) else block
 
 
 def check(family: str, front: Front, options: Row, message: Message, stream: bytes, rng: Random) -> None:
@@ -108,6 +116,18 @@ def check(family: str, front: Front, options: Row, message: Message, stream: byt
 def test_markup(family: str, data: st.DataObject, rng: Random, front: Front) -> None:
     """Native calls come before the texts, as whole answers number them."""
     message = data.draw(MESSAGES[family])
+    check(family, front, data.draw(st.sampled_from(OPTIONS)), message, stream_of(message, rng), rng)
+
+
+@families
+@thorough
+@given(data=st.data(), rng=rngs, front=fronts, reason=reasons, at=st.floats(0, 1))
+def test_cut_markup(family: str, data: st.DataObject, rng: Random, front: Front, reason: str, at: float) -> None:
+    """Sections that end anywhere, in one field or across both."""
+    text = "Hi" + data.draw(SECTIONS[family])
+    text = text[: round(at * len(text))]
+    seam = rng.choice([0, rng.randint(0, len(text))])
+    message = Message(text[:seam], text[seam:], (), reason)
     check(family, front, data.draw(st.sampled_from(OPTIONS)), message, stream_of(message, rng), rng)
 
 

@@ -41,6 +41,18 @@ def test_a_second_name_before_arguments_is_dropped() -> None:
     assert calls.deltas([delta(0, None, "read", "{")]) == [{"index": 0, "function": {"arguments": "{"}}]
 
 
+def test_a_name_that_was_not_offered_may_come_in_pieces() -> None:
+    calls, answer = calls_of()
+    assert calls.deltas([delta(0, "functions.unheard:0", "unh", type="function")]) == []
+    assert calls.deltas([delta(0, None, "eard")]) == []
+    assert calls.deltas([delta(0, None, None, "{")]) == [
+        delta(0, "functions.unheard:0", "unheard", "{", type="function")
+    ]
+    assert not answer.notes
+    begun = delta(1, "functions.other:1", "other", "", type="function")
+    assert calls.deltas([begun])[0] is begun, "its arguments have begun"
+
+
 def test_a_call_is_held_back_until_its_name_comes() -> None:
     calls, _ = calls_of()
     assert calls.deltas([delta(0, "x", None, '{"a', extra=1)]) == []

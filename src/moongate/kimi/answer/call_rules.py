@@ -113,6 +113,11 @@ class CallRules:
             return False
         return "functions".startswith(name) or (name.startswith("functions") and bare_tool_name(name, offered) == name)
 
+    def _is_piece(self, call: AnswerCall, entry: JsonObject) -> bool:
+        """Whether the delta has nothing but a name that was not offered: more of it may come (section 3.9)."""
+        kind, body = body_of(entry)
+        return not call.parts and ARGUMENTS[kind] not in body and call.name not in self._answer.offered
+
     def _assign_index(self, call: AnswerCall, index: int | None) -> None:
         """The call keeps its own index if that is free, else it gets the next one."""
         if index is None or index in self._used_indexes:

@@ -61,7 +61,7 @@ class CallWriter(MarkerCalls):
             return before
         if call.id is not None:
             repaired = self._later_delta(call, entry)
-        elif not self._may_leave(call):
+        elif not self._may_leave(call, entry):
             self._held.add(call, self._may_be_duplicate(call))
             call.hold(entry)
             return before
@@ -95,14 +95,13 @@ class CallWriter(MarkerCalls):
                     self._record_native(call)
         return left
 
-    def _may_leave(self, call: AnswerCall) -> bool:
+    def _may_leave(self, call: AnswerCall, entry: JsonObject) -> bool:
         """Whether the client may see the call now. One that may have come as markers waits for its arguments."""
-        if self._active and not call.name_is_whole:
-            return False
-        return not self._may_be_duplicate(call) or call.is_whole()
+        waits = self._active and (not call.name_is_whole or self._is_piece(call, entry))
+        return not waits and (not self._may_be_duplicate(call) or call.is_whole())
 
     def _may_be_duplicate(self, call: AnswerCall) -> bool:
-        """Whether a call of this name came as markers before (section 5.7)."""
+        """Whether a call of this name came as markers before."""
         return self._marked is not None and self._marked.has_name(self._original_name(call.name))
 
     def _drop_duplicate(self, call: AnswerCall) -> bool:
