@@ -28,7 +28,8 @@ END: list[Item] = [_chunk({}, "stop"), Chunk({"choices": [], "usage": {"total_to
         ([_chunk({"content": "a"}), *END[:2]], ("no_done",)),
         ([_chunk({"content": "a"}), *END[1:]], ("no_finish",)),
         ([_chunk({"content": "a"}), END[0], END[2]], ("no_usage",)),
-        ([_chunk({"content": "a"}, usage={"total_tokens": 1}), *END], ("usage_in_choice",)),
+        ([_chunk({"content": "a"}, usage={"total_tokens": 1}), *END], ()),  # Moonshot's, in both places
+        ([_chunk({"content": "a"}, "stop", usage={"total_tokens": 1}), END[2]], ("usage_in_choice",)),
         ([END[0], _chunk({"content": "a"}), *END[1:]], ("text_after_finish",)),
         ([_chunk(_call(id="a")), *END], ("no_call_index",)),
         ([_chunk(_call(index=0)), *END], ("no_call_id",)),

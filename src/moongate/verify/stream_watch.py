@@ -22,6 +22,9 @@ class StreamWatch:
         self.began = False
         self._usage_due = usage_due
         self._done = self._usage = False
+        self._usage_in_choice = (
+            False  # where OpenAI's clients do not read it; Moonshot's streams have it in both places
+        )
         self._finished = dict[object, bool]()  # by choice
         self._ids = dict[tuple[object, object], object]()  # of calls, by choice and index
         self._found = set[str]()
@@ -44,13 +47,12 @@ class StreamWatch:
         if not all(self._finished.values()):
             found.add(NO_FINISH)
         if self._usage_due and not self._usage:
-            found.add(NO_USAGE)
+            found.add(USAGE_IN_CHOICE if self._usage_in_choice else NO_USAGE)
         return tuple(sorted(found))
 
     def _see_choice(self, choice: JsonObject) -> None:
         index = choice.get("index")
-        if choice.get("usage"):
-            self._found.add(USAGE_IN_CHOICE)
+        self._usage_in_choice = self._usage_in_choice or bool(choice.get("usage"))
         delta = choice.get("delta")
         delta = delta if isinstance(delta, dict) else {}
         calls = delta.get("tool_calls")
