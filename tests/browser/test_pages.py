@@ -55,6 +55,7 @@ def ui(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pages]:
             for stream in (True, False):
                 running.row(running.ask(said, stream=stream))
         running.page(running.ask("markers", stream=True, path="/v1/messages"))
+        running.row(running.ask(model="a-model-that-nobody-has-and-whose-name-is-rather-long"))
         yield running
 
 
@@ -132,6 +133,8 @@ def test_rows_appear_as_requests_are_answered_and_pause_when_told(opened: OpenPa
     ui.rows(f"?id={second}")
     page.get_by_role("button", name="Go on").click()
     expect(page.locator("#rows tr", has_text=second)).to_be_visible()
+    page.locator("#rows tr", has_text=second).locator(".c-status").click()
+    expect(page.get_by_role("heading", name=second)).to_be_visible()
 
 
 def test_a_filter_is_kept_by_the_live_list(opened: OpenPage, ui: Pages) -> None:
@@ -193,6 +196,8 @@ def test_every_page_passes_axe_and_fits_its_window(opened: OpenPage, scheme: str
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         serious(page)
         fits(page)
+        if section == "requests":  # without scrolling sideways either
+            assert page.evaluate("(list => list.scrollWidth <= list.clientWidth)(document.querySelector('.scroll'))")
         if section not in ("requests", "keys") and width == 1280 and scheme == "light":
             picture(page, section, whole=section == "vendors")
     page.goto(page.url.replace("/configuration", "/requests"))

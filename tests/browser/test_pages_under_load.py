@@ -86,16 +86,22 @@ def opened(browser: Browser, ui: Pages) -> Page:
 
 
 def longest_task(trace: bytes) -> float:
-    """Milliseconds that the CPU worked on the longest task of a page."""
+    """Milliseconds that the CPU worked on the longest task of a page. Tasks in which Playwright asks the page something
+    are left out: its own script takes 100 ms to be read on a busy machine, and nobody's browser has it."""
     events = json.loads(trace)["traceEvents"]
     pages_ = {
         (each["pid"], each["tid"])
         for each in events
         if each["name"] == "thread_name" and each["args"]["name"] == "CrRendererMain"
     }
-    tasks = [each for each in events if each["name"].endswith("RunTask") and (each["pid"], each["tid"]) in pages_]
-    assert len(tasks) > 100
-    return float(max(each["tdur"] for each in tasks if "tdur" in each)) / 1000
+    events = [each for each in events if (each["pid"], each["tid"]) in pages_ and "tdur" in each]
+    asked = [
+        each["ts"] for each in events if each["name"] == "Receive mojo message" and "DevTools" in str(each["args"])
+    ]
+    tasks = [each for each in events if each["name"].endswith("RunTask")]
+    own = [each for each in tasks if not any(each["ts"] <= at <= each["ts"] + each["dur"] for at in asked)]
+    assert len(own) > 100
+    return float(max(each["tdur"] for each in own)) / 1000
 
 
 def test_500_rows_a_second_hold_the_page_for_less_than_100_ms(browser: Browser, ui: Pages, ring: RequestRing) -> None:

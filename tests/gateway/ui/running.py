@@ -93,11 +93,11 @@ class Pages:
         assert self.form("/ui/requests/capture", {"requests": str(requests)}).status == 303
 
     def rows(self, query: str = "") -> list[dict[str, str]]:
-        """The rows of the list, by column."""
+        """The rows of the list, by cell."""
         text = self.get(f"/ui/requests{query}").body.decode().partition('<tbody id="rows">')[2]
         found = []
         for line in re.findall(r"<tr class=.*?</tr>", text):
-            cells = re.findall(r'<td class="c-(\w+)[^"]*">(.*?)</td>', line)
+            cells = re.findall(r'<span class="c-(\w+)">(.*?)</span>', line)
             found.append({name: html.unescape(re.sub("<[^>]*>", "", cell)) for name, cell in cells})
         return found
 

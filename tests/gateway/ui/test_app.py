@@ -106,9 +106,15 @@ def test_the_list_tells_of_each_request_what_it_was(ui: Pages) -> None:
     assert "markers_parsed" in row["repairs"]
     assert "finish_reason" in row["repairs"]
     whole = ui.row(ui.ask())
-    assert (whole["tokens"], whole["cost"], whole["model"], whole["who"]) == ("7 + 2", "$0.000011", "m → p", "key1")
+    assert (whole["tokens"], whole["cost"], whole["who"]) == ("7 + 2", "$0.000011", "key1")
+    assert (whole["model"], whole["target"], whole["problem"]) == ("m", "→ p", "")
     failed = ui.row(ui.ask("fail"))
     assert failed["status"] in ("502", "503", "529")
+    assert failed["problem"].startswith("answered with status 529: overloaded")
+    assert ui.row(ui.ask(model="p,m"))["target"] == ""
+    unknown = ui.row(ui.ask(model="none"))
+    assert (unknown["model"], unknown["target"], unknown["first"]) == ("none", "", "–")
+    assert "does not exist" in unknown["problem"]
 
 
 def test_filters_choose_among_the_requests(ui: Pages) -> None:

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from moongate.gateway.ui.glance_section import MEANINGS, answer_events, glance_section
+from moongate.gateway.ui.glance_section import answer_events, glance_section
 from moongate.gateway.ui.json_markup import note_words
+from moongate.gateway.ui.meanings import DAMAGE, REASONS, REPAIRS
 from moongate.gateway.ui.outcome import AnswerOutcome, outcome
 from moongate.payload import JsonObject
 
@@ -116,7 +117,7 @@ def test_what_differs_is_marked_and_the_reason_is_said() -> None:
             "mends": "vendor"}  # fmt: skip
     text = section(json.dumps(came), json.dumps(left), note, {**note, "kind": "own"})
     assert re.findall("<mark>(.*?)</mark>", text) == ["<|x|>", "stop", 'look({"a":1})  x:0', "tool_calls"]
-    assert MEANINGS["markers_parsed"] in text
+    assert REPAIRS["markers_parsed"] in text
     assert "2 notes, each with its place" in text
 
 
@@ -137,7 +138,7 @@ def test_an_answer_that_was_not_changed_has_no_mark() -> None:
 
 
 def test_a_request_without_a_capture_or_an_answer_says_why() -> None:
-    assert MEANINGS["id"] in unescape(glance_section({"status": 200, "notes": {"id": 2}}, None))
+    assert REPAIRS["id"] in unescape(glance_section({"status": 200, "notes": {"id": 2}}, None))
     failed: JsonObject = {"target": "p,m", "status": None, "error": "refused", "answer": {"pieces": []}}
     capture = {"attempts": [failed], "answer": {"pieces": [{"text": '{"error":{"message":"no"}}'}]}, "notes": []}
     text = unescape(glance_section({"status": 502, "error": "no", "damage": ["cut_call"]}, capture))
@@ -149,4 +150,22 @@ def test_a_request_without_a_capture_or_an_answer_says_why() -> None:
 def test_every_kind_of_the_specification_has_a_meaning() -> None:
     listed = re.search(r"Kinds: (.+?)\. A default", (ROOT / "docs" / "spec.md").read_text(encoding="utf-8"), re.DOTALL)
     assert listed is not None
-    assert set(re.findall("`([a-z_]+)`", listed[1])) == set(MEANINGS)
+    assert set(re.findall("`([a-z_]+)`", listed[1])) == set(REPAIRS)
+
+
+def test_every_kind_of_damage_and_every_reason_of_a_route_has_a_meaning() -> None:
+    documents = ROOT / "docs"
+    row = next(line for line in (documents / "spec.md").read_text(encoding="utf-8").splitlines()
+               if line.startswith("| `damaged` |"))  # fmt: skip
+    assert set(re.findall(r"\(`([a-z_]+)`", row)) | {"leaked"} == set(DAMAGE)
+    listed = re.search(r"The reasons are (.+?)\.\n", (documents / "routing.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert listed is not None
+    assert set(re.findall("`([a-z_ ]+)`", listed[1])) == set(REASONS)
+
+
+def test_a_routes_choice_and_damage_are_said_in_words() -> None:
+    route = {"name": "kimi", "strategy": "quality", "reason": "price", "score": 0.9}
+    text = unescape(glance_section({"provider": "p", "model": "m", "route": route, "damage": ["invalid_json"]}, None))
+    assert "kimi → p,m" in text
+    assert REASONS["price"] in text
+    assert DAMAGE["invalid_json"] in text

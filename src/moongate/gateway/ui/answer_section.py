@@ -32,8 +32,9 @@ def answer_section(came_url: str, left_url: str, capture: JsonObject) -> Markup:
         "li", tag("b", "time"), tag("b", "came"), tag("b", "left"), class_="event event-head", aria_hidden="true"
     )
     changed = sum(not row.unchanged for row in rows)
-    about = tag("p", f"{len(rows):,} events, {changed:,} of them changed. ",
-                tag("label", tag("input", type="checkbox", id="only-changed"), " only what was changed"))  # fmt: skip
+    about = tag("p", f"{len(rows):,} {'event' if len(rows) == 1 else 'events'}, {changed:,} changed. ",
+                tag("label", tag("input", type="checkbox", id="only-changed"), " only what was changed")
+                if 0 < changed < len(rows) else None)  # fmt: skip
     cuts = [(capture["answer"]["cut"], "left")]
     cuts += [(attempt["answer"]["cut"], "came") for attempt in capture["attempts"]]
     more = [tag("p", f"{cut:,} bytes more {word} and were not kept", class_="hint") for cut, word in cuts if cut]

@@ -9,7 +9,7 @@ from moongate.gateway.ui.markup import Markup, tag
 
 WIDTH: Final = 640
 HEIGHT: Final = 150
-LEFT: Final = 52
+LEFT: Final = 56
 BOTTOM: Final = 20
 COLOURS: Final = 8  # classes s0 … s7; the last one stands for all others
 
@@ -17,7 +17,7 @@ COLOURS: Final = 8  # classes s0 … s7; the last one stands for all others
 def stacked_bars(
     labels: Sequence[str], series: Sequence[tuple[str, Sequence[float]]], shown: Callable[[float], str], *, about: str
 ) -> Markup:
-    """One bar for each label, in which the series are stacked. `shown` formats a number."""
+    """One bar for each label, in which the series are stacked, the first at the bottom. `shown` formats a number."""
     series = _at_most(series, COLOURS)
     sums = [sum(values[at] for _, values in series) for at in range(len(labels))]
     most = max([*sums, 0.0]) or 1.0
@@ -41,12 +41,11 @@ def stacked_bars(
 
 
 def _at_most(series: Sequence[tuple[str, Sequence[float]]], limit: int) -> list[tuple[str, Sequence[float]]]:
-    """The largest series; the others as one."""
-    ordered = sorted(series, key=lambda each: -sum(each[1]))
-    if len(ordered) <= limit:
-        return ordered
-    rest = [values for _, values in ordered[limit - 1 :]]
-    return [*ordered[: limit - 1], ("others", [sum(each) for each in zip(*rest, strict=True)])]
+    """The first series; the others as one."""
+    if len(series) <= limit:
+        return list(series)
+    rest = [values for _, values in series[limit - 1 :]]
+    return [*series[: limit - 1], ("others", [sum(each) for each in zip(*rest, strict=True)])]
 
 
 def _grid(most: float, room: int, shown: Callable[[float], str]) -> list[Markup]:

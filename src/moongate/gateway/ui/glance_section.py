@@ -8,6 +8,7 @@ from typing import Final
 from moongate.gateway.ui.exchange_view import ShownEvent, read_event, read_events
 from moongate.gateway.ui.json_markup import cut_text, note_words
 from moongate.gateway.ui.markup import Markup, tag
+from moongate.gateway.ui.meanings import DAMAGE, REASONS, REPAIRS
 from moongate.gateway.ui.outcome import AnswerOutcome, outcome
 from moongate.payload import JsonObject
 
@@ -15,26 +16,6 @@ MAX_TEXT: Final = 600
 MAX_CALLS: Final = 8
 MAX_HEAD: Final = 4096  # characters in which a stream of events shows that it is one
 MAX_NOTES: Final = 100
-# What a kind of note means, in a sentence. Transformers of others have kinds of their own, which stand for themselves.
-MEANINGS: Final = {
-    "id": "a call had an id of a form that the model does not know",
-    "finish_reason": "the answer said that it ends for another reason than it does",
-    "markers_parsed": "the model's control tokens stood in the text; they became calls, or were taken out",
-    "markers_seen": "the model's control tokens stand in the text; reading them is switched off",
-    "history_id": "an earlier call had an id that the model would not recognise",
-    "history_message": "the history was not in a form that the provider takes",
-    "arguments": "the arguments of a call were not the JSON text that clients read",
-    "reasoning": "the thinking stood where clients do not look for it",
-    "parameter": "this model or provider does not take the parameter as it was sent",
-    "schema": "the provider refuses this form of a tool's schema",
-    "tool_name": "the provider does not take this name of a tool; the client gets its own back",
-    "usage": "the count of tokens stood elsewhere, or not at all",
-    "stream_shape": "the stream was not in the form that clients read",
-    "empty_turn": "an empty answer was made one that clients can go on from",
-    "call_dropped": "a call could not be used and was left out",
-    "guard": "a call did not fit the client's schema: it was mended or asked for again",
-    "refusal": "the provider refused the request: it was sent again in a form that it takes",
-}
 
 
 def glance_section(line: JsonObject, capture: JsonObject | None) -> Markup:
@@ -107,13 +88,14 @@ def _reasons(line: JsonObject, capture: JsonObject | None) -> Markup:
         items.append(tag("li", tag("b", "error"), " ", line["error"], class_="bad"))
     route = line.get("route")
     if isinstance(route, dict):
-        words = f"{route.get('name')}: {route.get('reason')} ({route.get('strategy')}, quality {route.get('score')})"
-        items.append(tag("li", tag("b", "route"), " ", words))
+        items.append(_route(line, route))
     for number, attempt in enumerate(capture["attempts"] if capture is not None else ()):
         if attempt["error"] or attempt["status"] != 200:
             said = attempt["error"] or f"status {attempt['status']}"
             items.append(tag("li", tag("b", f"attempt {number + 1}"), f" {attempt['target']}: {said}", class_="bad"))
-    items += [tag("li", tag("b", "damaged"), f" {kind}", class_="bad") for kind in line.get("damage") or []]
+    items += [
+        tag("li", tag("b", kind), tag("span", DAMAGE.get(kind)), class_="bad") for kind in line.get("damage") or []
+    ]
     notes: list[JsonObject] = capture["notes"] if capture is not None else []
     kinds = Counter(note["kind"] for note in notes) if notes else line.get("notes") or {}
     items += [_kind(kind, number) for kind, number in kinds.items()]
@@ -122,8 +104,16 @@ def _reasons(line: JsonObject, capture: JsonObject | None) -> Markup:
     return Markup(tag("ul", *items, class_="why") + (_details(notes) if notes else ""))
 
 
+def _route(line: JsonObject, route: JsonObject) -> Markup:
+    reason = str(route.get("reason"))
+    return tag("li", tag("b", "route"), f" {route.get('name')} → {line.get('provider')},{line.get('model')}",
+               tag("span", REASONS.get(reason, reason)),
+               tag("small", f"strategy {route.get('strategy')}, reason {reason}, score {route.get('score')}"),
+               )  # fmt: skip
+
+
 def _kind(kind: str, number: int) -> Markup:
-    return tag("li", tag("b", kind), f" × {number}" if number > 1 else None, tag("span", MEANINGS.get(kind)))
+    return tag("li", tag("b", kind), f" × {number}" if number > 1 else None, tag("span", REPAIRS.get(kind)))
 
 
 def _details(notes: list[JsonObject]) -> Markup:

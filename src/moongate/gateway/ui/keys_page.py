@@ -75,10 +75,14 @@ def _row(request: UiRequest, key: JsonObject, teams: dict[str, str]) -> Markup:
         key["name"] or "–", tag("code", key["label"], "…"), teams.get(key["team"] or "", "–"),
         ", ".join(key["models"]) or "all", count(key["rpm"]),
         "–" if key["budget"] is None else f"{dollars(key['budget'])} / {key['reset']}",
-        (key["expires"] or "never")[:16], (key["last_used"] or "never")[:16],
+        _minute(key["expires"]), _minute(key["last_used"]),
         [state, tag("span", "captured", class_="chip") if captured else None], [rotate, switch],
     ]  # fmt: skip
     return row(cells, [kind for _, kind in COLUMNS])
+
+
+def _minute(when: str | None) -> str:
+    return "never" if not when else when[:16].replace("T", " ")
 
 
 async def create_key(context: UiContext, request: UiRequest) -> UiResponse:

@@ -84,11 +84,18 @@ def post_form(request: UiRequest, action: str, *content: object, class_: str | N
     return tag("form", token, *content, method="post", action=action, class_=class_)
 
 
-def table(columns: list[tuple[str, str]], rows: list[Markup], *, caption: str, id_: str | None = None) -> Markup:
-    """`columns` are titles and classes; "n" is a number."""
+def table(
+    columns: list[tuple[str, str]],
+    rows: list[Markup],
+    *,
+    caption: str,
+    id_: str | None = None,
+    class_: str | None = None,
+) -> Markup:
+    """`columns` are titles and classes; "n" is a number. `id_` is that of the body."""
     head = tag("tr", *(tag("th", title, scope="col", class_=kind or None) for title, kind in columns))
     body = tag("tbody", *rows, id=id_)
-    inner = tag("table", tag("caption", caption, class_="hidden"), tag("thead", head), body)
+    inner = tag("table", tag("caption", caption, class_="hidden"), tag("thead", head), body, class_=class_)
     return tag("div", inner, class_="scroll", tabindex="0", role="region", aria_label=caption)
 
 

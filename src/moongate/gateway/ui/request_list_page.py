@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote, urlencode
 
@@ -15,10 +16,12 @@ from moongate.gateway.ui.request_row import row_cells, row_classes
 
 PAGE_SIZE: Final = 100
 ASK_FOR: Final = 50
+# Class and title of each column, and the cells that stand in it, one below the other.
 COLUMNS: Final = (
-    ("time", "Time", ""), ("status", "Status", ""), ("who", "Key", ""), ("model", "Model → target", ""),
-    ("worth", "Worth", ""), ("repairs", "Repairs", ""), ("first", "First byte", "n"), ("duration", "Duration", "n"),
-    ("tokens", "Tokens in + out", "n"), ("cost", "Cost", "n"), ("id", "Request", ""),
+    ("when", "Time (UTC), request", ("time", "id")), ("state", "Status", ("status", "worth")), ("by", "Key", ("who",)),
+    ("asked", "Model → target", ("model", "target")), ("what", "Problems and repairs", ("problem", "repairs")),
+    ("n first-byte", "First byte", ("first",)), ("n took", "Duration", ("duration",)),
+    ("n used", "Tokens in + out", ("tokens",)), ("n price", "Cost", ("cost",)),
 )  # fmt: skip
 _LABELS: Final = {"span": "Time", "key": "Key", "model": "Model", "provider": "Provider", "front": "Front",
                   "status": "Status", "worth": "Worth", "repair": "Repair"}  # fmt: skip
@@ -36,14 +39,14 @@ async def show_requests(context: UiContext, request: UiRequest) -> UiResponse:
     query = urlencode({name: request.query[name] for name in NAMES if request.query.get(name)})
     live = tag("button", "Pause", type="button", id="live", data_query=query, data_after=recent.last,
                aria_pressed="true") if current == 1 else None  # fmt: skip
-    columns = [(title, kind) for _, title, kind in COLUMNS]
+    columns = [(title, kind) for kind, title, _ in COLUMNS]
     content = (
         tag("div", tag("h1", "Requests"), tag("p", f"{count(len(found))} of the last {count(len(recent.all))}",
                                               id="count", class_="hint", aria_live="off"),
             _capture_form(context, request), live, class_="head"),
         _filter_form(request, choices(each.line for each in recent.all)),
         tag("template", _row_template(), id="row"),
-        table(columns, rows, caption="The last requests", id_="rows"),
+        table(columns, rows, caption="The last requests", id_="rows", class_="requests"),
         None if found else _nothing_yet(request),
         _pager(request, current, len(found)),
     )  # fmt: skip
@@ -57,28 +60,25 @@ def _nothing_yet(request: UiRequest) -> Markup:
 
 
 def _row(each: RecentRequest, captured: set[str]) -> Markup:
-    line = each.line
-    cells = row_cells(line)
-    href = f"/ui/requests/{quote(str(line.get('id', '')), safe='')}"
-    tds = []
-    for name, _, kind in COLUMNS:
-        text: object = cells[name]
-        if name == "id":
-            text = tag("a", cells[name], href=href)
-        if name == "time" and key_of(str(line.get("id"))) in captured:
-            text = [cells[name], tag("span", "●", class_="captured", title="captured", role="img",
-                                     aria_label="captured")]  # fmt: skip
-        tds.append(tag("td", text, class_=f"c-{name} {kind}".strip()))
-    return tag("tr", *tds, class_=row_classes(line), data_number=each.number)
+    cells: dict[str, object] = dict(row_cells(each.line))
+    name = str(each.line.get("id", ""))
+    cells["id"] = tag("a", cells["id"], href=f"/ui/requests/{quote(name, safe='')}")
+    if key_of(name) in captured:
+        cells["time"] = [cells["time"], tag("span", "●", class_="captured", title="captured", role="img",
+                                            aria_label="captured")]  # fmt: skip
+    return tag("tr", *_columns(cells), class_=row_classes(each.line), data_number=each.number)
 
 
 def _row_template() -> Markup:
     """What an update fills with text."""
-    tds = [
-        tag("td", tag("a", href="/ui/requests") if name == "id" else None, class_=f"c-{name} {kind}".strip())
-        for name, _, kind in COLUMNS
+    return tag("tr", *_columns({"id": tag("a", href="/ui/requests")}))
+
+
+def _columns(cells: Mapping[str, object]) -> list[Markup]:
+    return [
+        tag("td", *(tag("span", cells.get(name), class_=f"c-{name}") for name in names), class_=kind)
+        for kind, _, names in COLUMNS
     ]
-    return tag("tr", *tds)
 
 
 def _filter_form(request: UiRequest, found: dict[str, list[str]]) -> Markup:

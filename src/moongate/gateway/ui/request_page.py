@@ -61,7 +61,7 @@ def _head(line: JsonObject) -> Markup:
             tag("span", line.get("client") or "no key", class_="chip"),
             tag("span", line.get("front"), " stream" if line.get("stream") else " whole", class_="chip"),
             tag("span", line.get("asked"), " → ", target, class_="path"),
-            tag("time", line.get("time"), class_="hint"), class_="chips"),
+            tag("time", str(line.get("time", ""))[:23].replace("T", " "), " UTC", class_="hint"), class_="chips"),
         class_="request-head",
     )  # fmt: skip
 

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from moongate.gateway.ui.layout import count, dollars, milliseconds
 from moongate.gateway.ui.markup import visible
 from moongate.payload import JsonObject
 
+_PROVIDER: Final = re.compile(r"provider '[^']*' \([^)]*\):? ")  # how an error begins; the row shows the target anyway
+
 
 def row_cells(line: JsonObject) -> dict[str, str]:
     """What a row shows, by column; the same words on the page and in its updates."""
-    target = f"{line.get('provider')},{line.get('model')}" if line.get("provider") else ""
-    asked = str(line.get("asked") or "")
     read, written = line.get("input_tokens"), line.get("output_tokens")
     notes: dict[str, int] = line.get("notes") or {}
     cells = {
-        "time": str(line.get("time", ""))[11:23],
+        "time": str(line.get("time", ""))[5:23].replace("T", " "),
         "status": str(line.get("status", "")),
         "who": str(line.get("client") or "–"),
-        "model": asked if target in ("", asked) else f"{asked} → {_short_target(asked, line)}",
-        "worth": " ".join([str(line.get("worth") or ""), *(line.get("damage") or [])]),
+        "model": str(line.get("asked") or ""),
+        "target": _target(line),
+        "worth": str(line.get("worth") or ""),
+        "problem": ", ".join(filter(None, [_PROVIDER.sub("", line.get("error") or ""), *(line.get("damage") or [])])),
         "repairs": ", ".join(f"{kind} ×{number}" if number > 1 else kind for kind, number in notes.items()),
         "first": milliseconds(line.get("first_byte_ms")),
         "duration": milliseconds(line.get("duration_ms")),
@@ -29,9 +34,12 @@ def row_cells(line: JsonObject) -> dict[str, str]:
     return {name: visible(text[:200]) for name, text in cells.items()}
 
 
-def _short_target(asked: str, line: JsonObject) -> str:
-    """The provider alone, if the client has named the model as the provider does."""
-    return str(line["provider"]) if asked == line.get("model") else f"{line['provider']},{line['model']}"
+def _target(line: JsonObject) -> str:
+    """Nothing if the client has named the target itself; the provider alone if it has named the model as that does."""
+    asked, provider, model = line.get("asked"), line.get("provider"), line.get("model")
+    if not provider or asked == f"{provider},{model}":
+        return ""
+    return f"→ {provider}" if asked == model else f"→ {provider},{model}"
 
 
 def row_classes(line: JsonObject) -> str:

@@ -100,12 +100,19 @@ def _charts(by: str, days: list[str], daily: list[JsonObject], names: dict[str, 
             continue
         name = "all" if by == "day" else _name(by, each, names)
         money.setdefault(name, [0.0] * len(days))[at] += each["cost"] / DOLLAR
-        tokens.setdefault(name, [0.0] * len(days))[at] += each["input"] + each["cache_read"] + each["output"]
+        tokens.setdefault(name, [0.0] * len(days))[at] += sum(
+            each[kind] for kind in ("input", "cache_read", "cache_write", "output")
+        )
     labels = [day[5:] for day in days]
+    ordered = sorted(money, key=lambda name: (-sum(money[name]), -sum(tokens[name])))  # one colour in both charts
     what = "" if by == "day" else f" by {by}"
     pairs = ((f"Dollars a day{what}", money, dollars), (f"Tokens a day{what}", tokens, _short_count))
     sections = [
-        tag("section", tag("h2", title), stacked_bars(labels, list(series.items()), shown, about=title))
+        tag(
+            "section",
+            tag("h2", title),
+            stacked_bars(labels, [(name, series[name]) for name in ordered], shown, about=title),
+        )
         for title, series, shown in pairs
     ]
     return tag("div", *sections, class_="cards")

@@ -22,7 +22,6 @@ class VendorFigures:
 
     name: str
     requests: int = 0
-    errors: int = 0
     first_bytes: list[float] = field(default_factory=list)
     speeds: list[float] = field(default_factory=list)  # tokens a second
     repairs: list[tuple[str, str, int]] = field(default_factory=list)  # time, kind, how many
@@ -32,11 +31,19 @@ class VendorFigures:
     learned: dict[str, int] = field(default_factory=dict)
     damage: dict[str, int] = field(default_factory=dict)
 
+    @property
+    def attempts(self) -> int:
+        return sum(self.outcomes.values())
+
+    @property
+    def errors(self) -> int:
+        """Failed attempts, those included after which another target answered."""
+        return self.attempts - self.outcomes.get("ok", 0) - self.outcomes.get("client_left", 0)
+
     def add(self, line: JsonObject) -> None:
         """One of the last requests."""
         self.requests += 1
-        status, first, duration = line.get("status"), line.get("first_byte_ms"), line.get("duration_ms")
-        self.errors += not (isinstance(status, int) and status < 400)
+        first, duration = line.get("first_byte_ms"), line.get("duration_ms")
         written = line.get("output_tokens")
         if isinstance(first, (int, float)):
             self.first_bytes.append(first)

@@ -25,7 +25,7 @@ async def show_vendors(context: UiContext, request: UiRequest) -> UiResponse:
     lines = [each.line for each in sources.recent.all]
     figures = await asyncio.to_thread(vendor_figures, lines, sources.metrics)  # of 10 000 it takes 20 ms
     targets = {target.name: target for target in sources.state().targets}
-    names = sorted(figures, key=lambda name: (-figures[name].requests, name))
+    names = sorted(figures, key=lambda name: (-figures[name].attempts, name))
     reports = last_reports(sources.home)
     cards = [_card(figures[name], targets.get(name), reports.pop(name, None)) for name in names[:MAX_SHOWN]]
     cards += [tag("section", verify_section(report, name)) for name, report in list(reports.items())[:MAX_SHOWN]]
@@ -52,17 +52,18 @@ def _card(figures: VendorFigures, target: Target | None, report: JsonObject | No
     chart: Markup = tag("p", "No repairs among the last requests.", class_="hint")
     if labels:
         about = f"Repairs of {figures.name} by kind over time"
-        chart = stacked_bars(labels, list(kinds.items()), lambda value: f"{value:.0f}", about=about)
+        most_first = sorted(kinds.items(), key=lambda kind: -sum(kind[1]))
+        chart = stacked_bars(labels, most_first, lambda value: f"{value:g}", about=about)
     return tag(
         "section",
         tag("h2", model, " ", tag("small", provider), " ", health),
         quality,
         _verdicts(figures),
         tiles(
-            ("First byte, median", milliseconds(middle(figures.first_bytes))),
+            ("First byte, 50 %", milliseconds(middle(figures.first_bytes))),
             ("First byte, 95 %", milliseconds(percentile(figures.first_bytes, 0.95))),
             ("Tokens a second", f"{found_speed:.0f}" if (found_speed := middle(figures.speeds)) is not None else "–"),
-            ("Errors", f"{count(figures.errors)} of {count(figures.requests)}"),
+            ("Failed attempts", f"{count(figures.errors)} of {count(figures.attempts)}"),
         ),
         tag("h3", tag("b", "repairs"), " by kind over time"),
         chart,

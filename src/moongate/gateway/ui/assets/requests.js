@@ -1,5 +1,6 @@
 // Keeps the list of requests up to date. Rows come as text, and are put into the page as text.
 const MAX_ROWS = 100; // as many as the page begins with
+const FRAME_ROWS = 20; // that are drawn at once: a page that draws must not stand still
 const live = document.getElementById("live");
 const rows = document.getElementById("rows");
 const template = document.getElementById("row");
@@ -46,9 +47,9 @@ function made(row) {
 }
 
 function draw() {
-  drawing = false;
-  const shown = waiting.slice(-MAX_ROWS);
-  waiting = [];
+  const shown = waiting.splice(0, FRAME_ROWS);
+  drawing = waiting.length > 0;
+  if (drawing) requestAnimationFrame(draw);
   const fragment = document.createDocumentFragment();
   for (const row of shown.reverse()) fragment.append(made(row));
   rows.prepend(fragment);
@@ -85,6 +86,12 @@ if (live) {
   watch();
   addEventListener("pagehide", () => source?.close());
 }
+
+// The whole row opens its request; text in it can be selected.
+rows.addEventListener("click", (event) => {
+  if (event.target.closest("a") || !getSelection().isCollapsed) return;
+  event.target.closest("tr")?.querySelector(".c-id a").click();
+});
 
 // j and k walk through the rows, Enter opens one.
 document.addEventListener("keydown", (event) => {
