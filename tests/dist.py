@@ -4,8 +4,9 @@
     dist/moongate-VERSION-py3-none-any.whl          pure Python, for everybody
     dist/moongate-VERSION-cp3XX-...-PLATFORM.whl    machine code, for this Python and machine
 
-Both wheels are built from the sources in the archive, so it must be complete. Each file is then installed into an
-empty environment, where `moongate demo` runs, and the library is imported with orjson alone.
+Both wheels are built from the sources in the archive, so it must be complete. The pure wheel is compressed again,
+by zopfli. Each file is then installed into an empty environment, where `moongate demo` runs, and the library is
+imported with orjson alone.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ import subprocess
 import sys
 import tarfile
 import venv
+import zipfile
 from pathlib import Path
+from unittest import mock
 
 from moongate import __version__
 
@@ -71,10 +74,43 @@ def build() -> dict[str, Path]:
     wheel = (sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", DIST)
     run(*wheel, cwd=unpacked)
     (pure,) = DIST.glob("*-none-any.whl")
+    pack_tightly(pure)
     optimisation = os.environ.get("MOONGATE_OPTIMISATION", "2")
     run(*wheel, cwd=unpacked, MOONGATE_COMPILED="1", MOONGATE_OPTIMISATION=optimisation)
     (compiled,) = set(DIST.glob("*.whl")) - {pure}
     return {"sources": sources, "pure": pure, "compiled": compiled}
+
+
+class Zopfli:
+    """What zipfile needs of a compressor: deflate as everybody reads it, from a more thorough search."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+
+    def compress(self, data: bytes) -> bytes:
+        self._parts.append(data)
+        return b""
+
+    def flush(self) -> bytes:
+        from zopfli.zlib import compress  # type: ignore[import-not-found]  # only here are the tools installed
+
+        made: bytes = compress(b"".join(self._parts))
+        return made[2:-4]  # without the head and the sum of zlib's format
+
+
+def pack_tightly(wheel: Path) -> None:
+    """Compress the files of a wheel again: the same files, 3 % smaller."""
+    with zipfile.ZipFile(wheel) as archive:
+        files = [(each, archive.read(each)) for each in archive.infolist()]
+    with (
+        mock.patch.object(zipfile, "_get_compressor", side_effect=lambda *_: Zopfli()),
+        zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
+        for each, data in files:
+            archive.writestr(each, data)
+    with zipfile.ZipFile(wheel) as archive:
+        if [archive.read(each) for each in archive.infolist()] != [data for _, data in files]:
+            sys.exit(f"make dist: {wheel.name} does not hold what it held before")
 
 
 def check(made: dict[str, Path]) -> None:
