@@ -77,6 +77,12 @@ def _summary(choice: dict[str, Any]) -> dict[str, Any]:
         "index": choice["index"],
         "content": message.get("content") or "",
         "reasoning": message.get("reasoning_content") or message.get("reasoning") or "",
-        "tool_calls": [{"id": call["id"], **call["function"]} for call in message.get("tool_calls") or ()],
+        "tool_calls": [_call(call) for call in message.get("tool_calls") or ()],
         "finish_reason": choice["finish_reason"],
     }
+
+
+def _call(call: dict[str, Any]) -> dict[str, Any]:
+    if "custom" in call:
+        return {"id": call["id"], "name": call["custom"]["name"], "arguments": call["custom"]["input"]}
+    return {"id": call["id"], **call["function"]}
