@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from moongate.chat.call_grouping import CallGrouping, CallSlot, arguments_text, body_of, call_index
+from moongate.chat.call_grouping import CallGrouping, CallSlot, body_of, call_index
 from moongate.chat.items import STREAM_MEMBERS, Chunk
 from moongate.kimi.answer.judge import is_json
 from moongate.kimi.answer.streamed_choice import arguments_delta, begin_delta
@@ -21,12 +21,13 @@ Check = Callable[[str, str, bool], GuardedCall]  # name, arguments, custom
 class HeldCall(CallSlot):
     """A call as its deltas tell it."""
 
-    __slots__ = ("custom", "index")
+    __slots__ = ("counted", "custom", "index")
 
     def __init__(self) -> None:
         super().__init__()
         self.index = 0
         self.custom = False
+        self.counted = 0  # parts of the arguments whose size is counted
 
 
 class HeldCalls:
@@ -48,18 +49,19 @@ class HeldCalls:
     def hold(self, chunk: Chunk, entries: Sequence[object]) -> list[Chunk]:
         """Hold a chunk back. Chunks that leave: this one if its call has left already, or all if there are too many."""
         deltas = [entry for entry in entries if isinstance(entry, dict)]
-        if self.flowing or any(call_index(entry) in self._released for entry in deltas):
+        if self.flowing or (self._released and any(call_index(entry) in self._released for entry in deltas)):
             return [chunk]
         self._chunks.append(chunk)
         self._size += CHUNK_CHARS
         self._checked = None
         for entry in deltas:
-            kind, body = body_of(entry)
             call = self._grouping.route(entry)
-            self._size += len(arguments_text(body.get("arguments", body.get("input"))))
             if call.fresh:
                 call.index = call_index(entry) or 0
-                call.custom = kind == "custom"
+                call.custom = body_of(entry)[0] == "custom"
+            if len(call.parts) > call.counted:
+                call.counted += 1
+                self._size += len(call.parts[-1])
         if self._size <= MAX_HELD_CHARS:
             return []
         self.flowing = True

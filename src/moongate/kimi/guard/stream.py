@@ -85,11 +85,13 @@ class GuardedStream:
         if not isinstance(choice, dict) or not self._answer.guards(choice_index(choice, at)):
             return self.continued([chunk])
         guarded = self._answer.choice(choice_index(choice, at))
-        self._remember(choice, guarded)
         entries, reason = _entries(choice), choice.get("finish_reason")
-        if not entries and reason is None:
-            return self.continued([chunk])
-        left, chunk = self._text_apart(chunk, choice)
+        left: list[Chunk] = []
+        if not entries or len(choice["delta"]) > 1:  # there may be text in it
+            self._remember(choice, guarded)
+            if not entries and reason is None:
+                return self.continued([chunk])
+            left, chunk = self._text_apart(chunk, choice)
         if entries:
             calls = chunk if reason is None else _with_choice(chunk, {**choice, "finish_reason": None}, entries)
             if not self._holds_finish and guarded.held.is_next(entries):
