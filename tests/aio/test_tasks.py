@@ -85,15 +85,15 @@ def test_an_asyncio_task_that_waits_can_be_cancelled(support: TaskSupport, in_ca
     def action(loop: Loop, results: Results) -> None:
         future = support.new_future(loop)
 
-        async def work() -> None:
+        async def work() -> None:  # a task that is cancelled before it begins never waits
+            loop.call_later(0.001, lambda: task.cancel())
+            loop.call_later(0.001, future.wake)
             try:
                 await future
             except asyncio.CancelledError as error:
                 results(error)
 
         task = loop.create_task(work())
-        loop.call_later(0.001, task.cancel)
-        loop.call_later(0.001, future.wake)
 
     (error,) = in_callback(action).all
     assert isinstance(error, asyncio.CancelledError)

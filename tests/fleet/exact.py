@@ -22,6 +22,7 @@ from moongate.gateway.store.record import names_in
 from moongate.sim.ledger import LedgerEntry, SimLedger
 
 RPM, SLOTS, TOKENS = 900, 10, 20_000
+LONGEST = 60.0  # seconds until a limit must have been reached
 PATIENT = 1.0  # seconds that a request waits for Redis: a busy machine must not make a gateway go alone
 WITHIN = 0.01
 SURELY = 0.8  # of the shortest answer: for so long every request has its slot
@@ -104,9 +105,12 @@ def _keys(store: str) -> dict[str, tuple[str, str]]:
 
 
 async def _load(fleet: Fleet, key: tuple[str, str], model: str, clients: int, seconds: float) -> Load:
+    """For so many seconds, and on a busy machine until the limit has refused as many requests as there are clients."""
     load = Load(fleet.port, [Group("", key[1], key[0], model, clients)], fleet.name_of)
     load.start()
-    await asyncio.sleep(seconds)
+    began = time.monotonic()
+    while (past := time.monotonic() - began) < seconds or (past < LONGEST and load.refused < clients):
+        await asyncio.sleep(0.1)
     await load.stop()
     return load
 

@@ -55,6 +55,11 @@ class Load:
         self.seen: list[Seen] = []
         self.sent: list[Sent] = []
 
+    @property
+    def refused(self) -> int:
+        """How many requests a limit has refused so far."""
+        return sum(each.outcome == "limited" for each in self.seen)
+
     def start(self) -> None:
         for group in self._groups:
             self._tasks += [asyncio.create_task(self._client(group)) for _ in range(group.clients)]

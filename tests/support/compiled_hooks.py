@@ -2,7 +2,8 @@
 
 Skipped are tests of other modules, and tests that work only with interpreted modules: they patch an internal (detected
 when they do it) or define subclasses of ours (marked `interpreted`). `TEST_LENGTH=brief` also skips repetitions:
-property tests and faults run interpreted in `make test`, and with compiled modules in `make test-all`.
+property tests, faults, and tests that use whole processes from outside run interpreted in `make test`, and with
+compiled modules in `make test-all`.
 """
 
 from __future__ import annotations
@@ -30,13 +31,21 @@ OTHER = {  # folders of tests whose folder of modules has none that is compiled 
         "soak",
         "support",
         "test_architecture.py",
+        "test_bench_figures.py",
+        "test_bench_turns.py",
+        "test_core_requirements.py",
         "test_deploy.py",
         "test_docs.py",
         "test_examples.py",
     ),
-    *("test_linear.py", "test_map.py", "test_speed.py", "test_suite.py", "test_supply_chain.py", "test_yardstick.py"),
+    *("test_linear.py", "test_map.py", "test_monitoring.py", "test_package.py", "test_routing_page.py"),
+    *("test_speed.py", "test_suite.py", "test_supply_chain.py", "test_yardstick.py"),
 }
-SAME_AGAIN = {"properties", "faults", "test_canary.py", "gateway/test_sdk_loops.py", "gateway/test_tool_loops.py"}
+SAME_AGAIN = {
+    *("properties", "faults", "test_canary.py", "gateway/test_sdk_loops.py", "gateway/test_tool_loops.py"),
+    *("browser", "contract", "fleet"),
+    *("test_deploy_fleet.py", "test_doc_blocks.py", "test_route_simulation.py", "test_write_a_transformer.py"),
+}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
