@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moongate.errors import ConfigError, ConfigErrors, GatewayError, UpstreamRefused
+from moongate.errors import MAX_CODE, MAX_MESSAGE, MAX_PATH, ConfigError, ConfigErrors, GatewayError, UpstreamRefused
 
 
 def test_an_error_has_its_place_in_front_and_its_own_status() -> None:
@@ -19,3 +19,9 @@ def test_several_errors_of_a_configuration_are_one() -> None:
     assert str(several) == "a: wrong; b: missing"
     assert several.errors == (first, second)
     assert isinstance(several, ConfigError)
+
+
+def test_what_others_chose_of_an_error_is_bounded() -> None:
+    error = GatewayError("m" * 100_000, path="p" * 100_000, code="c" * 100_000)
+    assert (len(error.message), len(error.path), len(error.code or "")) == (MAX_MESSAGE, MAX_PATH, MAX_CODE)
+    assert str(error) == f"{error.path}: {error.message}"

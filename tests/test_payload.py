@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from moongate.payload import (
@@ -13,6 +15,7 @@ from moongate.payload import (
     end_of_first,
     loads,
     loads_exactly,
+    more_values_than,
     object_of,
 )
 
@@ -97,3 +100,51 @@ def test_spaced_is_what_pythons_own_writer_makes() -> None:
 @pytest.mark.parametrize(("text", "end"), [('[1,"]"],2', 7), ("{} ", 2), ('"a"b', 3)])
 def test_where_the_first_value_ends(text: str, end: int) -> None:
     assert end_of_first(text) == end
+
+
+@pytest.mark.parametrize(
+    ("data", "much"),
+    [
+        (b"[" + b"[]," * 1_000_000 + b"[]]", True),
+        (b"[" + b"1," * 1_000_000 + b"1]", True),
+        (b'{"a":"' + b"[],{}" * 1_000_000 + b'"}', False),
+        (b'{"a":"' + b'\\"[],\\\\' * 1_000_000 + b'"}', False),
+        (b'{"a":"' + b"\\\\" * 1_000_000 + b'","b":[' + b"0," * 1_000_000 + b"0]}", True),
+        (b"[" + b'"",' * 1_000_000 + b'""]', True),
+        (b'{"messages":[' + b'{"role":"user","content":[{"type":"text","text":"a, b"}]},' * 100_000 + b"{}]}", False),
+    ],
+)
+def test_wide_texts_are_found_and_honest_ones_pass(data: bytes, much: bool) -> None:
+    assert more_values_than(data, 1_000_000) is much
+
+
+def test_what_has_too_few_bytes_is_not_counted() -> None:
+    data = b"[" * 32_000_000
+    started = time.thread_time()
+    assert not more_values_than(b'"' + data[:999_000], 1_000_000)
+    assert more_values_than(data, 1_000_000)
+    assert time.thread_time() - started < 1
+
+
+def test_values_of_a_text_that_passes_fit_the_limit() -> None:
+    data = b"[" + b"[]," * 400_000 + b"[]]"
+    assert not more_values_than(data, 1_000_000)
+    assert len(loads(data)) == 400_001
+
+
+@pytest.mark.parametrize("text", ["[" + "[]," * 1_000_000 + "[]]", "[" + '"é",' * 1_000_000 + '"\\ud83d"]'])
+def test_a_text_with_too_many_values_is_not_read_wherever_it_stands(text: str) -> None:
+    for data in (text, text.encode()):
+        for read in (loads, loads_exactly):
+            with pytest.raises(ValueError, match="more than 1000000 values"):
+                read(data)
+        assert not accepts(data if isinstance(data, str) else data.decode())
+        assert object_of(data) is None
+    assert len(loads(text, 4_000_000)) == 1_000_001
+
+
+def test_an_integer_has_few_digits() -> None:
+    assert loads("9" * 400) == loads_exactly("9" * 400) == 10**400 - 1
+    for text in ("9" * 401, '{"a":["\\ud83d",-' + "1" * 400 + "]}"):
+        with pytest.raises(ValueError, match="more than 400 digits"):
+            loads(text)

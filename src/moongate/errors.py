@@ -21,7 +21,11 @@ Messages are for the person who reads them: no stack trace, no secret.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Final
+
+MAX_MESSAGE: Final = 8192  # characters; client or provider may have chosen them, and secrets are looked for in all
+MAX_PATH: Final = 1024
+MAX_CODE: Final = 256
 
 
 class GatewayError(Exception):
@@ -39,11 +43,11 @@ class GatewayError(Exception):
         code: str | None = None,
         retry_after: float | None = None,
     ) -> None:
-        super().__init__(f"{path}: {message}" if path else message)
         # A custom transformer may pass anything (an exception, a number); a message is text.
-        self.message = str(message)
-        self.path = str(path or "")
-        self.code = None if code is None else str(code)
+        self.message = str(message)[:MAX_MESSAGE]
+        self.path = str(path or "")[:MAX_PATH]
+        super().__init__(f"{self.path}: {self.message}" if path else self.message)
+        self.code = None if code is None else str(code)[:MAX_CODE]
         self.retry_after = retry_after
         if status is not None:
             self.status = status

@@ -16,6 +16,10 @@ import orjson
 
 JsonObject = dict[str, Any]
 
+MAX_VALUES: Final = 1_000_000
+MAX_DIGITS: Final = 400  # of an integer: no float has more, and to read and write them takes time by their square
+SLICE: Final = 1 << 20  # bytes that are looked at together when values are counted; bounds what the count itself takes
+
 _DECODER: Final = json.JSONDecoder()
 _SEPARATOR: Final = "\x1e"
 _SEPARATOR_ENCODED: Final = orjson.dumps(_SEPARATOR)[1:-1]
@@ -25,18 +29,64 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-def loads(data: bytes | str) -> Any:
-    """The value of a JSON text. Raises ValueError for anything else (NaN, Infinity, bad UTF-8, too deep)."""
+def _integer(digits: str) -> int:
+    if len(digits) > MAX_DIGITS:
+        raise ValueError(f"an integer of more than {MAX_DIGITS} digits")
+    return int(digits)
+
+
+def more_values_than(data: bytes, limit: int) -> bool:
+    """Does the text hold more than `limit` values? The keys of objects are not counted, nor is text within strings.
+
+    Counted before the text is parsed: a value takes up to 80 bytes of memory, and a text of `[],[],…` thirty times its
+    size.
+    Of a text that is not JSON it may say either. Linear in the size, and mostly one look at the bytes.
+    """
+    # A value that is not the first of its list or object has a comma before it; a first one has a bracket.
+    if len(data) <= limit or _marks(data) < limit:
+        return False
+    found, in_string, rest = 1, False, b""
+    for at in range(0, len(data), SLICE):
+        piece = (rest + data[at : at + SLICE]).replace(b"\\\\", b"").replace(b'\\"', b"")
+        rest = b"\\" if piece.endswith(b"\\") else b""
+        parts = piece.removesuffix(b"\\").split(b'"')
+        found += sum(map(_marks, parts[in_string::2]))
+        in_string ^= len(parts) % 2 == 0
+        if found > limit:
+            return True
+    return False
+
+
+def _marks(data: bytes) -> int:
+    return data.count(b",") + data.count(b"[") + data.count(b"{")
+
+
+def _check_values(data: bytes | str, limit: int) -> None:
+    if len(data) > limit and more_values_than(
+        data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data, limit
+    ):
+        raise ValueError(f"more than {limit} values")
+
+
+def loads(data: bytes | str, values: int = MAX_VALUES) -> Any:
+    """The value of a JSON text. Raises ValueError for anything else (NaN, Infinity, bad UTF-8), and for a text that is
+    nested too deeply or holds more than so many values, also if it stands inside of another text."""
+    _check_values(data, values)
     try:
         return orjson.loads(data)
     except ValueError:
-        return loads_exactly(data)
+        return _loads_exactly(data)
 
 
 def loads_exactly(data: bytes | str) -> Any:
     """The same with all digits of integers; slower."""
+    _check_values(data, MAX_VALUES)
+    return _loads_exactly(data)
+
+
+def _loads_exactly(data: bytes | str) -> Any:
     try:
-        return json.loads(data, parse_constant=_refuse_constant)
+        return json.loads(data, parse_constant=_refuse_constant, parse_int=_integer)
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
@@ -49,6 +99,7 @@ def end_of_first(text: str) -> int:
 def accepts(text: str) -> bool:
     """Does orjson accept it? What it refuses may still be JSON (see above)."""
     try:
+        _check_values(text, MAX_VALUES)
         orjson.loads(text)
     except ValueError:
         return False

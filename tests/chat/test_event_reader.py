@@ -146,3 +146,12 @@ def test_an_event_with_too_many_values_is_a_failure() -> None:
     [item] = EventReader(SseDecoder(1 << 23)).feed(b"data: " + data + b"\n\n")
     assert isinstance(item, Failure)
     assert "too many JSON values" in str(item.error)
+
+
+def test_an_error_that_is_too_long_is_neither_cut_nor_passed_on() -> None:
+    long = "x" * 20_000
+    failure = item(json.dumps({"error": {"message": long, "code": long}}).encode())
+    assert isinstance(failure, Failure)
+    assert failure.raw is None
+    assert failure.error.message == "the provider reported an error of 20000 characters"
+    assert failure.error.code is None

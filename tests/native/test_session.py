@@ -52,6 +52,10 @@ def test_errors() -> None:
     error = b'data: {"type":"error","error":{"message":""}}\n\n'
     assert running.feed(START + error + STOP) == START + error
     assert str(running.failure) == "the provider reported an error"
+    long = session(100_000)
+    out = long.feed(START + b'data: {"type":"error","error":{"message":"%b"}}\n\n' % (b"x" * 20_000) + STOP)
+    assert (len(out) < 300, long.finished) == (True, True)
+    assert b"the provider reported an error of 20000 characters" in out
     large = session(20)
     assert b"too large" in large.feed(b"data: " + b"x" * 50)
     assert large.finished

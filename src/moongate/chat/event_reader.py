@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from moongate.chat.items import Chunk, Done, Failure, Item, Opaque
-from moongate.errors import BadUpstream, UpstreamRefused
-from moongate.payload import JsonObject, loads
+from moongate.errors import MAX_CODE, MAX_MESSAGE, BadUpstream, UpstreamRefused
+from moongate.payload import MAX_VALUES, JsonObject, loads, more_values_than
 from moongate.wire.frames import DONE, Decoder, Frame
-from moongate.wire.json_values import MAX_VALUES, more_values_than
+
+MAX_ERROR_EVENT: Final = 16 * 1024  # bytes of an event with an error that is passed on as it came
+REPORTED: Final = "the provider reported an error"
 
 
 def item_of(frame: Frame) -> Item:
@@ -20,7 +24,7 @@ def item_of(frame: Frame) -> Item:
     if more_values_than(data, MAX_VALUES):
         return Failure(BadUpstream("the provider sent an event with too many JSON values"))
     try:
-        payload = loads(data)
+        payload = loads(data, len(data))  # they are counted
     except ValueError:
         if data.isspace():
             return Opaque(frame.raw)
@@ -31,7 +35,7 @@ def item_of(frame: Frame) -> Item:
     if not isinstance(payload, dict):
         return Failure(BadUpstream("the provider sent an event that is not a JSON object"))
     if payload.get("error"):
-        return Failure(refusal_of(payload), raw)
+        return Failure(refusal_of(payload), raw if len(data) <= MAX_ERROR_EVENT else None)
     return Chunk(payload, raw)
 
 
@@ -60,14 +64,27 @@ def refusal_of(payload: JsonObject) -> UpstreamRefused:
     """The provider's own error, with its message and its status."""
     error = payload.get("error", payload)
     if not isinstance(error, dict):
-        return UpstreamRefused(error if isinstance(error, str) and error else "the provider reported an error")
-    message, code = error.get("message"), error.get("code")
+        return UpstreamRefused(shown_message(error))
+    code = error.get("code")
     statuses = (error.get("status"), error.get("status_code"), code, payload.get("status"), payload.get("code"))
     return UpstreamRefused(
-        message if isinstance(message, str) and message else "the provider reported an error",
+        shown_message(error.get("message")),
         status=next((n for n in statuses if type(n) is int and 400 <= n < 600), None),
-        code=None if code is None else str(code),
+        code=_shown_code(code),
     )
+
+
+def _shown_code(code: object) -> str | None:
+    if isinstance(code, int | float):
+        return str(code)
+    return code if isinstance(code, str) and len(code) <= MAX_CODE else None
+
+
+def shown_message(message: object) -> str:
+    """A provider's message. One that is too long is not cut: half of a secret would not be recognised as one."""
+    if not isinstance(message, str) or not message:
+        return REPORTED
+    return message if len(message) <= MAX_MESSAGE else f"{REPORTED} of {len(message)} characters"
 
 
 class EventReader:

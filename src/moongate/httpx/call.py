@@ -16,10 +16,9 @@ from moongate.httpx.encoder import SdkEncoder
 from moongate.httpx.io import TransportIO, library_of
 from moongate.httpx.report import AnswerReport
 from moongate.httpx.targets import KimiTargets, TargetRules
-from moongate.payload import JsonObject, dumps
+from moongate.payload import JsonObject, dumps, object_of
 from moongate.pipeline.non_stream import EndWatch, reply_of
 from moongate.wire.frames import DOCUMENT_LIMIT
-from moongate.wire.json_values import bounded_object
 
 PATH: Final = "/chat/completions"
 MAX_ERROR_BODY: Final = 1024 * 1024  # bytes of a refusal that are looked at
@@ -246,5 +245,5 @@ def _content_type(response: Any) -> str:
 
 def _message(content: bytes) -> str:
     """What a provider says in the body of an error."""
-    found = bounded_object(content)
+    found = object_of(content)
     return "" if found is None else refusal_of(found).message

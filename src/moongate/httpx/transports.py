@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from moongate.httpx.call import PATH, KimiCall, OnAnswer
 from moongate.httpx.io import AsyncIO, BlockingIO, TransportIO, library_of, run_now
 from moongate.httpx.targets import KimiTargets
-from moongate.payload import JsonObject
-from moongate.wire.json_values import bounded_object
+from moongate.payload import JsonObject, object_of
 
 if TYPE_CHECKING:
     Transport = Any  # so that it fits wherever httpx or httpx2 wants a transport of its own
@@ -91,4 +90,4 @@ async def _chat_request(io: TransportIO, request: Any) -> JsonObject | None:
     """The body of a chat completion; None: this is something else, or too odd to be understood."""
     if request.method != "POST" or not request.url.path.endswith(PATH):
         return None
-    return bounded_object(await io.body_of(request))
+    return object_of(await io.body_of(request))

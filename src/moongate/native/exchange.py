@@ -6,6 +6,7 @@ from typing import Final, Protocol
 
 from moongate.chat.base import BaseExchange
 from moongate.chat.contracts import Note
+from moongate.chat.event_reader import shown_message
 from moongate.dialects import FRONTS
 from moongate.errors import BadUpstream
 from moongate.kimi.native_rules import NativeRules
@@ -62,7 +63,7 @@ class NativeExchange(BaseExchange):
     def whole(self, body: JsonObject) -> JsonObject:
         """A whole answer; the same object if nothing changed. Raises BadUpstream if it is an error with status 200."""
         if (failed := self.api.error(body)) is not None:
-            raise BadUpstream(failed)
+            raise BadUpstream(shown_message(failed))
         self.usage = self.api.usage(body)
         return self._noted(body, self.api.reply(body, self._calls))
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from moongate.chat.event_reader import MAX_ERROR_EVENT, shown_message
 from moongate.chat.requested_usage import UsageFilter
 from moongate.errors import BadUpstream, GatewayError
 from moongate.native.exchange import NativeExchange
-from moongate.payload import JsonObject, dumps
+from moongate.payload import JsonObject, dumps, object_of
 from moongate.wire.frames import Frame
-from moongate.wire.json_values import bounded_object
 from moongate.wire.sse import SseDecoder
 
-MAX_MESSAGE: Final = 2000  # characters of a provider's error
 _CUT: Final = "the provider's stream ended before the answer was complete"
 _EMPTY: Final = "the provider's stream held no answer"
 
@@ -67,14 +66,18 @@ class NativeSession:
     def _passed(self, frames: Iterable[Frame]) -> bytes:
         out: list[bytes] = []
         for frame in frames:
-            event = None if frame.data is None else bounded_object(frame.data)
+            event = None if frame.data is None else object_of(frame.data)
             if event is None:
                 out.append(frame.raw)
                 continue
             self.started = True
             api = self._exchange.api
             if (failed := api.error(event)) is not None:
-                self.failure = BadUpstream(failed[:MAX_MESSAGE] or "the provider reported an error")
+                self.failure = BadUpstream(shown_message(failed))
+                if len(frame.raw) > MAX_ERROR_EVENT:
+                    out.append(self._exchange.dialect.error_event(self.failure))
+                    self.finished = True
+                    break
             written = self._exchange.event(event)
             out.append(frame.raw if written is event else _frame(written))
             if self.failure is not None or api.is_end(event):

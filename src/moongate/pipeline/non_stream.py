@@ -10,11 +10,10 @@ from moongate.chat.event_reader import is_answer
 from moongate.chat.items import Chunk, Done, Failure, Item
 from moongate.chat.progress import Progress
 from moongate.errors import BadUpstream, GatewayError
-from moongate.payload import JsonObject
+from moongate.payload import JsonObject, object_of
 from moongate.pipeline.upstream_reader import AnswerDocument, UpstreamReader, checked_answer
 from moongate.wire.frames import DOCUMENT_LIMIT, DONE
 from moongate.wire.framing import decoder_for, framing_of
-from moongate.wire.json_values import bounded_object
 
 
 def read_reply(exchange: Exchange, data: bytes, content_type: str) -> JsonObject:
@@ -37,7 +36,7 @@ def read_reply(exchange: Exchange, data: bytes, content_type: str) -> JsonObject
 def reply_of(exchange: Exchange, data: bytes, content_type: str) -> tuple[JsonObject, bool]:
     """The whole answer, and whether it is unchanged, so that the provider's bytes can be sent. Raises GatewayError."""
     if content_type.startswith("application/json"):
-        body = bounded_object(data)
+        body = object_of(data)
         if body is not None and not body.get("error") and is_answer(body):
             reply = exchange.reply(body)
             return reply, reply is body
@@ -46,7 +45,7 @@ def reply_of(exchange: Exchange, data: bytes, content_type: str) -> tuple[JsonOb
 
 def _read(exchange: Exchange, data: bytes, content_type: str) -> JsonObject:
     if data[:1] == b"{" and framing_of(content_type, b"{") == "document" and len(data) <= DOCUMENT_LIMIT:
-        parsed = bounded_object(data)
+        parsed = object_of(data)
         if parsed is not None:
             return exchange.reply(checked_answer(parsed))
     upstream = UpstreamReader(content_type, DOCUMENT_LIMIT, DOCUMENT_LIMIT)

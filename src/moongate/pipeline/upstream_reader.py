@@ -8,10 +8,9 @@ from typing import Final
 from moongate.chat.event_reader import EventReader, is_answer, refusal_of
 from moongate.chat.items import Item
 from moongate.errors import BadUpstream
-from moongate.payload import JsonObject
+from moongate.payload import JsonObject, object_of
 from moongate.wire.frames import BOM, DOCUMENT_LIMIT, EVENT_LIMIT
 from moongate.wire.framing import framing_of
-from moongate.wire.json_values import bounded_object
 from moongate.wire.ndjson import NdjsonDecoder
 from moongate.wire.sse import SseDecoder
 
@@ -26,7 +25,7 @@ class AnswerDocument:
 
     @classmethod
     def of(cls, data: bytes) -> AnswerDocument:
-        return cls(bounded_object(data.removeprefix(BOM)))
+        return cls(object_of(data.removeprefix(BOM)))
 
     def body(self) -> JsonObject:
         """The answer. Raises the provider's error if it is one, BadUpstream if it is no completion."""
@@ -103,7 +102,7 @@ class UpstreamReader:
 
     def _as_lines(self, data: bytes) -> list[Item]:
         """The items of a stream of lines that was labelled as one document; none if it is not that."""
-        if bounded_object(data.removeprefix(BOM).lstrip().partition(b"\n")[0]) is None:
+        if object_of(data.removeprefix(BOM).lstrip().partition(b"\n")[0]) is None:
             return []
         lines = EventReader(NdjsonDecoder(self._limit))
         items = [*lines.feed(data), *lines.close()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from moongate.wire.json_values import bounded_object
+from moongate.payload import object_of
 
 BOM: Final = b"\xef\xbb\xbf"
 DONE: Final = b"[DONE]"
@@ -49,7 +49,7 @@ class Decoder(Protocol):
 def counts_at_the_end(data: bytes) -> bool:
     """Is a last event, which nothing closed, complete? Only a JSON object and `[DONE]` show it (section 11)."""
     data = data.strip()
-    return data == DONE or (data.startswith(b"{") and bounded_object(data) is not None)
+    return data == DONE or (data.startswith(b"{") and object_of(data) is not None)
 
 
 def without_bom(head: bytes) -> bytes | None:

@@ -168,7 +168,8 @@ def _fields(event: bytes) -> Iterable[tuple[bytes, bytes]]:
     if CR in event:
         event = _LINE_END.sub(b"\n", event)
     if len(event) > _LARGE:
-        return _FIELD.findall(b"\n" + event)
+        # One after the other: to find all at once would hold the interpreter for as long as there are lines.
+        return ((found[1], found[2] or b"") for found in _FIELD.finditer(b"\n" + event))
     parts = (line.partition(b":") for line in event.split(b"\n"))
     return ((name, value) for name, _, value in parts)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.support.length import examples
 
 from moongate.errors import GatewayError
-from moongate.gateway.http.redaction import MASK, MAX_LOCATED, Redactor
+from moongate.gateway.http.redaction import MASK, MAX_ERROR_EVENTS, MAX_LOCATED, Redactor
 
 SECRET = "sk-can/ary+secret=42"
 REDACTOR = Redactor([SECRET, "sk-can", "short"])
@@ -21,6 +21,7 @@ REDACTOR = Redactor([SECRET, "sk-can", "short"])
     [
         SECRET,
         f"Incorrect API key provided: {SECRET}.",
+        f"as hexadecimal digits {SECRET.encode().hex()} or {SECRET.encode().hex().upper()}",
         f"https://x/?key={quote(SECRET, safe='')}&b=1",
         f"https://x/?key={quote(SECRET, safe='').lower()}",
         "".join(f"%{byte:02X}" for byte in SECRET.encode()),
@@ -64,6 +65,9 @@ SPELLINGS = {
     "URL escapes": "".join(f"%{ord(each):02x}" for each in KEY),
     "URL escapes twice": KEY.replace("C", "%2543"),
     "entities": "".join(f"&#{ord(each)};" for each in KEY),
+    "padded entities": "".join(f"&#00000{ord(each)};" for each in KEY),
+    "padded hexadecimal entities": "".join(f"&#x0000000{ord(each):x};" for each in KEY),
+    "named entities": f"{KEY[:6]}&hyphen;&nbsp;&amp;hyphen;{KEY[6:]}",
     "blanks": " ".join(KEY),
     "zero-width": "\u200b".join(KEY),
     "lines": f"{KEY[:9]}\n  {KEY[9:]}",
@@ -96,6 +100,12 @@ def test_a_line_of_an_event_that_is_no_json_is_masked_whole() -> None:
     assert redactor.redact_events(f"data: oops {KEY.upper()}\n\n".encode()) == f"data: {MASK}\n\n".encode()
     untouched = b"data: \xff bytes stay as they are\n\n"
     assert redactor.redact_events(untouched) == untouched
+
+
+def test_in_a_long_output_only_the_event_of_the_error_is_looked_at() -> None:
+    answer = b'data: {"text":"%b"}\n\n' % KEY.encode() + b"data: {}\n\n" * MAX_ERROR_EVENTS
+    error = b'data: {"error":"%b"}\n\n' % KEY.upper().encode()
+    assert Redactor([KEY]).redact_events(answer + error) == answer + b'data: {"error":"%b"}\n\n' % MASK.encode()
 
 
 def test_two_secrets_in_unusual_spellings_are_both_masked() -> None:

@@ -79,6 +79,7 @@ def test_messages_are_truncated() -> None:
         ({"retry_after": "nonsense"}, "", None),
         ({"retry_after_ms": "9" * 400, "retry_after": "9"}, "", 9.0),
         ({"retry_after": "Wed, 21 Oct 2015 07:28:00 GMT"}, "", 0.0),
+        ({"retry_after": "Wed, 21 Oct 2026 07:28:00 +99999999999999"}, "", None),
         ({}, "please try again after 3 seconds", 3.0),
         ({}, "Please try again in 20s.", 20.0),
         ({}, "try again in 250ms", 0.25),

@@ -7,7 +7,7 @@ from typing import Final
 
 from moongate.gateway.config.shapes import Flag, Number, OneOf
 from moongate.gateway.config.table import setting
-from moongate.wire.json_values import MAX_VALUES
+from moongate.payload import MAX_VALUES
 
 SECONDS: Final = Number(0.001, 86_400, unit="seconds")
 COUNT: Final = Number(1, 1_000_000, integer=True)

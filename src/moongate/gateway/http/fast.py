@@ -12,8 +12,7 @@ from typing import Final
 
 from moongate.chat.fast import KnownTools
 from moongate.gateway.http.json_body import deeper_than, read_object, utf8
-from moongate.payload import JsonObject, dumps, end_of_first, loads
-from moongate.wire.json_values import MAX_VALUES
+from moongate.payload import MAX_VALUES, JsonObject, dumps, end_of_first, loads
 
 MIN_BYTES: Final = 4 * 1024  # of tools: smaller ones are read as fast
 MAX_BYTES: Final = 2 * 1024 * 1024  # of the texts of all known tools; as objects they take about ten times as much

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from moongate.errors import BadRequest
-from moongate.payload import JsonObject, loads
-from moongate.wire.json_values import MAX_VALUES, more_values_than
+from moongate.payload import MAX_VALUES, JsonObject, loads, more_values_than
 
 # A body with few brackets cannot be deep. To count them in a small one is cheaper than to walk the value; a large one
 # has many, and to count them costs as much.
@@ -20,7 +19,7 @@ def read_object(body: bytes, depth: int, values: int = MAX_VALUES) -> JsonObject
     if more_values_than(body, values):  # before it is parsed, because each of them takes memory
         raise BadRequest(f"The body holds more than {values} JSON values", code="too_many_values")
     try:
-        found: object = loads(utf8(body))
+        found: object = loads(utf8(body), len(body))  # they are counted
     except ValueError as error:
         raise BadRequest(f"The body is not JSON: {error}", code="invalid_json") from None
     if not isinstance(found, dict):

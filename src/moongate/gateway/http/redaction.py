@@ -20,6 +20,7 @@ MASK: Final = "[secret]"
 MIN_LENGTH: Final = 6  # a shorter "secret" may be a common word, which would be masked everywhere
 MIN_FOLDED: Final = 12  # letters and digits of a secret that is found in any spelling
 MAX_AT_ONCE: Final = 2048  # characters in which all secrets are looked for at the same time
+MAX_ERROR_EVENTS: Final = 128 * 1024  # bytes at the end of a stream that hold the whole event of its error
 MAX_LOCATED: Final = 16 * 1024  # characters of a text in which an unusual spelling is masked alone, else the whole text
 
 
@@ -46,11 +47,16 @@ class Redactor:
         error.args = (self.redact(str(error)),)
 
     def redact_events(self, events: bytes) -> bytes:
-        """Events of a stream with every secret masked; they stay events."""
-        text = self._usual.masked(events.decode("utf-8", "surrogateescape"))
+        """Events of a stream, the last of which tells of an error, with every secret in it masked; they stay events.
+
+        What comes long before the end are events of the answer.
+        """
+        start = max(0, len(events) - MAX_ERROR_EVENTS)
+        start = max(start, events.find(b"\n", start)) if start else 0
+        text = self._usual.masked(events[start:].decode("utf-8", "surrogateescape"))
         if self._is_hidden(text):
             text = "\n".join(map(self._redacted_line, text.split("\n")))
-        return text.encode("utf-8", "surrogateescape")
+        return events[:start] + text.encode("utf-8", "surrogateescape")
 
     def _redacted_line(self, line: str) -> str:
         """A line of an event. In JSON the secret is masked inside of its string, else the whole line's value is."""
@@ -115,6 +121,8 @@ class AnyOf:
 def _forms(secret: str) -> Iterable[str]:
     data = secret.encode()
     yield secret
+    yield data.hex()
+    yield data.hex().upper()
     yield secret.replace("/", "\\/")  # as some JSON writers escape it
     yield quote(secret, safe="")
     yield quote(secret, safe="").lower()

@@ -16,6 +16,7 @@ from moongate.gateway.http.completion import Completion
 from moongate.gateway.http.front_paths import DEFAULT_FRONT, DIALECT_BY_PATH, front_of
 from moongate.gateway.http.internal_errors import internal_error
 from moongate.gateway.http.limit_errors import limit_error
+from moongate.gateway.http.offload import takes_long
 from moongate.gateway.http.pages import COSTLY_PAGES, OPEN_PAGES, PAGES, PageRequest, one_model
 from moongate.gateway.http.pass_through import PassThroughRequest
 from moongate.gateway.http.reservation import check_shared_limits
@@ -170,7 +171,11 @@ class RequestHandler:
             admission = self.admit(self.client)
             body = await self.read_body()
             await check_shared_limits(self.state, admission)
-        self.status, headers, data = page(PageRequest(self.gateway, method, front, body, self.client))
+        request = PageRequest(self.gateway, method, front, body, self.client)
+        if takes_long(body):
+            self.status, headers, data = await self.gateway.ticker.activity.in_thread(page, request)
+        else:
+            self.status, headers, data = page(request)
         self.respond(self.status, headers, data)
 
     def admit(self, client: Client) -> Admission:

@@ -14,7 +14,8 @@ _NO_CODE: Final = re.compile(r"\\(?:[nrtbf]|(?!u[0-9a-fA-F]{4}))")
 _JSON_CODE: Final = re.compile(r"\\u([0-9a-fA-F]{4})")
 _PAIR: Final = "\0"  # stands for an escaped backslash, which is none yet
 _URL_ESCAPE: Final = re.compile(r"%([0-9a-fA-F]{2})")
-_HTML_ESCAPE: Final = re.compile(r"&(?:#[xX]([0-9a-fA-F]{1,6})|#([0-9]{1,7})|(amp|lt|gt));?")
+# Named characters are no letters and digits, apart from those that begin other escapes: they go.
+_HTML_ESCAPE: Final = re.compile(r"&(?:#[xX]0*([0-9a-fA-F]{1,6})|#0*([0-9]{1,7})|(amp|lt|gt)|[A-Za-z]{2,32}(?=;));?")
 _LATIN_1: Final = {
     f"{high}{low}": chr(int(high + low, 16)) for high, low in product("0123456789abcdefABCDEF", repeat=2)
 }
@@ -23,7 +24,7 @@ _OTHER: Final = re.compile(r"[^0-9A-Za-z]+")
 # The same in one pattern, for `folded_positions`: a tag, an escape with the number of its character, a character.
 _TOKEN: Final = re.compile(
     r"<[^<>]*>|\\{1,8}u([0-9a-fA-F]{4})|\\{1,8}[nrtbf\"/]|%(?:25){0,3}([0-9a-fA-F]{2})|"
-    r"&(?:amp;){0,3}(?:#[xX]([0-9a-fA-F]{1,6})|#([0-9]{1,7}));?|(.)",
+    r"&(?:amp;){0,3}(?:#[xX]0*([0-9a-fA-F]{1,6})|#0*([0-9]{1,7})|[A-Za-z]{2,32}(?=;));?|(.)",
     re.DOTALL,
 )
 
@@ -84,7 +85,9 @@ def _url_character(match: re.Match[str]) -> str:
 
 def _html_character(match: re.Match[str]) -> str:
     number, decimal, name = match.groups()
-    return _NAMED[name] if name else _character(int(number, 16) if number else int(decimal))
+    if number or decimal:
+        return _character(int(number, 16) if number else int(decimal))
+    return _NAMED[name] if name else ""
 
 
 def _character(code: int) -> str:

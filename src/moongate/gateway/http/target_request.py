@@ -69,10 +69,7 @@ class TargetRequest:
             if self._takes_long or self._client_request.get("tools"):  # schemas may take long
                 return await self._activity.in_thread(self._prepare_native, target)
             return self._prepare_native(target)
-        exchange, body = await self._begun(self._chain(target.learned), target)
-        if exchange.request is self._client_request and has_no_duplicate_keys(self._body, body):
-            body = self._body  # nothing was changed
-        return exchange, body
+        return await self._begun(self._chain(target.learned), target)
 
     def _prepare_native(self, target: Target) -> tuple[Exchange, bytes]:
         """For a provider that speaks the client's own dialect."""
@@ -81,10 +78,14 @@ class TargetRequest:
         given = self._client_request
         body = given if given.get("model") == target.model else {**given, "model": target.model}
         exchange = NativeExchange(target.dialect, body, self._chat, target.native_rules)
-        written = dumps(exchange.request)
-        if exchange.request is given and has_no_duplicate_keys(self._body, written):
-            written = self._body  # nothing was changed
-        return exchange, written
+        return exchange, self._written(exchange.request)
+
+    def _written(self, request: JsonObject) -> bytes:
+        """The body for a request; the client's own bytes if nothing was changed."""
+        written = dumps(request)
+        if request is self._client_request and has_no_duplicate_keys(self._body, written):
+            return self._body
+        return written
 
     def left_out(self, target: Target) -> Sequence[Note]:
         """What of the client's request does not reach the target."""
@@ -154,10 +155,9 @@ class TargetRequest:
             chat = with_usage_requested(chat)
         if not self._takes_long:
             with suppress(TakesLong):
-                return _begin(chain.begin_quickly, chat)
-        return await self._activity.in_thread(_begin, chain.begin, chat)
+                return self._begin(chain.begin_quickly, chat)
+        return await self._activity.in_thread(self._begin, chain.begin, chat)
 
-
-def _begin(begin: Callable[[JsonObject], Exchange], chat: JsonObject) -> tuple[Exchange, bytes]:
-    exchange = begin(chat)
-    return exchange, dumps(exchange.request)
+    def _begin(self, begin: Callable[[JsonObject], Exchange], chat: JsonObject) -> tuple[Exchange, bytes]:
+        exchange = begin(chat)
+        return exchange, self._written(exchange.request)

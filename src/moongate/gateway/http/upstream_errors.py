@@ -208,7 +208,7 @@ def _seconds_until(date: str) -> float | None:
 
     try:
         then = parsedate_to_datetime(date)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     if then.tzinfo is None:
         then = then.replace(tzinfo=UTC)

@@ -12,9 +12,8 @@ from moongate.gateway.http.provider_answer import content_type_of, end_of
 from moongate.gateway.server.activity import Activity
 from moongate.native.exchange import NativeExchange
 from moongate.net.contract import Response
-from moongate.payload import JsonObject, dumps
+from moongate.payload import JsonObject, dumps, object_of
 from moongate.pipeline.non_stream import reply_of
-from moongate.wire.json_values import bounded_object
 
 
 class WholeReader:
@@ -62,7 +61,7 @@ class WholeReader:
 
     def _native(self, data: bytes, exchange: NativeExchange) -> bytes:
         """An answer in the client's own dialect: its bytes, unless something was mended."""
-        found = bounded_object(data)
+        found = object_of(data)
         if found is None:
             raise BadUpstream("the provider's answer is not a JSON object")
         reply = exchange.whole(found)

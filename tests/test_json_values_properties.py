@@ -5,9 +5,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moongate.payload import dumps
-from moongate.wire import json_values
-from moongate.wire.json_values import more_values_than
+from moongate import payload
+from moongate.payload import dumps, more_values_than
 
 JSON = st.recursive(
     st.none() | st.integers(0, 9) | st.text('a,[{"\\'),
@@ -28,11 +27,11 @@ def bounds(value: Any) -> tuple[int, int]:
 def test_values_are_counted_outside_of_strings(value: Any, limit: int, size: int) -> None:
     data = dumps(value)
     count, empty = bounds(value)
-    old, json_values.SLICE = json_values.SLICE, size  # type: ignore[misc]
+    old, payload.SLICE = payload.SLICE, size  # type: ignore[misc]
     try:
         found = more_values_than(data, limit)
     finally:
-        json_values.SLICE = old  # type: ignore[misc]
+        payload.SLICE = old  # type: ignore[misc]
     # The bracket of an empty list is counted as if it had a first value.
     if count > limit:
         assert found or len(data) <= limit
