@@ -89,7 +89,7 @@ def test_what_is_no_host_is_refused(host: bytes) -> None:
 
 
 def test_a_browser_that_reports_another_site_is_refused() -> None:
-    for site in (b"cross-site", b"Cross-Site", b"cross-site "):
+    for site in (b"cross-site", b"Cross-Site", b"cross-site ", b"cross-site, none"):
         with pytest.raises(Forbidden):
             LOCAL.check({b"host": b"localhost", b"sec-fetch-site": site})
     for site in (b"same-origin", b"none"):

@@ -36,6 +36,7 @@ def test_a_wide_body_is_not_deep() -> None:
         (b'{"a":' + b"[" * 200 + b"]" * 200 + b"}", "nested deeper than 128"),
         (b"[" * 100_000, "The body is not JSON"),
         (b"\xff", "The body is not JSON"),
+        (b'{"a":"\xed\xa0\x80"}', "The body is not JSON: 'utf-8' codec"),
         (b'{"a":NaN}', "The body is not JSON"),
     ],
 )

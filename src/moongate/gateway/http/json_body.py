@@ -33,6 +33,8 @@ def utf8(body: bytes) -> bytes:
     """The body, if a JSON text in UTF-8 can begin like this. The parser would guess UTF-16, UTF-32 and skip a BOM."""
     if body.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")) or b"\0" in body[:4]:
         raise ValueError("it must be UTF-8 without a byte order mark")
+    if b"\xed" in body:
+        body.decode()  # raises ValueError for surrogates, which are no UTF-8, but which the parser would take
     return body
 
 

@@ -8,6 +8,8 @@ Headers = list[tuple[bytes, bytes]]
 
 # Names that a lenient peer takes for the headers that frame a request.
 LOOKALIKES: Final = frozenset({b"content_length", b"transfer_encoding"})
+# Headers that decide whether and for whom a request is answered. Of two, each reader would take another one.
+DECIDING: Final = frozenset({b"authorization", b"origin", b"sec-fetch-site", b"x-api-key", b"x-moongate-guard"})
 
 
 def fault_of(opening: bytes, method: bytes, url: bytes, headers: Headers, *, is_http_1_1: bool) -> str:
@@ -21,6 +23,7 @@ def fault_of(opening: bytes, method: bytes, url: bytes, headers: Headers, *, is_
     if url[:1] != b"/" or b"#" in url:
         return "The request target must be a path"
     hosts = codings = lengths = 0
+    deciding: list[bytes] = []
     for name, value in headers:
         if name == b"host":
             hosts += 1
@@ -30,6 +33,10 @@ def fault_of(opening: bytes, method: bytes, url: bytes, headers: Headers, *, is_
             codings += 1
             if not is_http_1_1 or value.lower() != b"chunked":
                 return "The transfer coding must be chunked alone"
+        elif name in DECIDING:
+            if name in deciding:
+                return f"The request must have one {name.decode()} header"
+            deciding.append(name)
         elif name in LOOKALIKES:
             return "A header looks like one that frames the request"
     if hosts > 1 or (is_http_1_1 and not hosts):
