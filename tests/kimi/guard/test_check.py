@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from moongate.kimi.guard import bounds, keywords
 from moongate.kimi.guard.check import (
     MAX_DEPTH,
+    MAX_STEPS,
+    CheckSteps,
     Mismatch,
     SchemaCheck,
     TooMuchWork,
@@ -17,6 +20,8 @@ from moongate.kimi.guard.check import (
     rules_for,
     type_of,
 )
+from moongate.kimi.guard.tool_schemas import ToolSchema
+from moongate.payload import JsonObject, dumps_text
 
 assert bounds
 assert keywords  # they declare the keywords
@@ -116,3 +121,54 @@ def test_paths() -> None:
 def test_parts_are_checked_alone() -> None:
     assert SchemaCheck({}).fits({"type": "string"}, "a")
     assert not SchemaCheck({}).fits({"type": "string"}, 1)
+
+
+def test_checks_of_one_answer_share_their_steps() -> None:
+    steps = CheckSteps(100)
+    schema = {"anyOf": [{"type": "string"}] * 60}
+    assert SchemaCheck(schema, steps=steps).mismatch(1) is not None
+    assert SchemaCheck(schema, steps=steps).mismatch(1) is None, "no steps are left: what cannot be checked fits"
+    assert steps.left == 0
+    steps.add_for("x" * 200)
+    assert SchemaCheck(schema, steps=steps).mismatch(1) is not None
+    steps.add_for("x" * 10 * MAX_STEPS)
+    assert steps.left == MAX_STEPS
+
+
+LARGE = [1] * 20_000
+BRANCHES = 2000
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"anyOf": [{"type": "string"}] * BRANCHES}, LARGE),
+        ({"anyOf": [{"type": "array", "items": {"type": "string"}}] * BRANCHES}, dumps_text(LARGE)),
+        ({"anyOf": [{"const": LARGE[1:]}] * BRANCHES}, LARGE),
+        ({"anyOf": [{"const": "x" * 20_000 + "y"}] * BRANCHES}, "x" * 20_000 + "z"),
+        ({"anyOf": [{"enum": [[1]]}] * BRANCHES}, LARGE),
+        ({"allOf": [{"uniqueItems": True}] * BRANCHES}, list(range(20_000))),
+        ({"type": ["string"] * 100_000}, 1),
+        ({"items": {"type": ["string"] * 1000 + ["integer"]}}, LARGE),
+        ({"items": {"required": ["a"] * 1000}}, [{"a": 1}] * 10_000),
+        ({"items": {"dependentRequired": {f"a{n}": [] for n in range(1000)}}}, [{"a": 1}] * 10_000),
+        ({"items": {"dependentSchemas": {f"a{n}": {} for n in range(1000)}}}, [{"a": 1}] * 10_000),
+        ({"items": {"type": "integer"}}, ["5"] * 20_000),
+        ({"anyOf": [{"additionalProperties": False}] * BRANCHES}, {f"a{n}": n for n in range(10_000)}),
+        (
+            {"properties": {f"aB{n}": {} for n in range(5000)}, "additionalProperties": False},
+            {f"a_b_{n}": n for n in range(5000)},
+        ),
+    ],
+)
+def test_what_a_step_costs_is_bounded(schema: JsonObject, value: object) -> None:
+    """The steps are few, so that work which is not counted would be most of the time."""
+    started = time.thread_time()
+    for _ in range(200_000):
+        type_of(value)
+    unit = time.thread_time() - started  # of the cheapest steps
+    started = time.thread_time()
+    tool = ToolSchema(schema)
+    tool.mismatch(value, CheckSteps(50_000))
+    tool.mended(value, CheckSteps(50_000))
+    assert time.thread_time() - started < 100 * unit + 1

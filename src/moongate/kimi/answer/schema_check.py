@@ -6,6 +6,7 @@ With the guard off an answer leaves without it. Who wants to know runs the check
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from moongate.chat.verdict import Verdict
 from moongate.kimi.answer.argument_names import ArgumentNames
@@ -13,6 +14,9 @@ from moongate.kimi.answer.context import AnswerContext
 from moongate.kimi.answer.judge import JudgedCall
 from moongate.kimi.request.tools import OfferedTools
 from moongate.payload import JsonObject, loads
+
+if TYPE_CHECKING:
+    from moongate.kimi.guard.check import CheckSteps
 
 
 def schema_check(answer: AnswerContext) -> Callable[[], Verdict] | None:
@@ -26,13 +30,18 @@ def schema_check(answer: AnswerContext) -> Callable[[], Verdict] | None:
 def _checked(answer: AnswerContext, parameters: Mapping[str, object]) -> Verdict:
     judge, names = answer.judge, answer.names.properties
     restore = ArgumentNames(names) if names else None
+    from moongate.kimi.guard.check import SPARE_STEPS, CheckSteps  # needed here only, and large
+
+    steps = CheckSteps(SPARE_STEPS)
     for index, calls in list(judge.calls.items()):
-        judged = [call._replace(misfit=_misfits(call, parameters, restore)) for call in calls]
+        judged = [call._replace(misfit=_misfits(call, parameters, restore, steps)) for call in calls]
         judge.choice(index, judged, judge.ends[index])
     return judge.verdict()
 
 
-def _misfits(call: JudgedCall, parameters: Mapping[str, object], restore: ArgumentNames | None) -> bool:
+def _misfits(
+    call: JudgedCall, parameters: Mapping[str, object], restore: ArgumentNames | None, steps: CheckSteps
+) -> bool:
     """Whether the arguments are JSON for an offered function, and do not fit its schema."""
     from moongate.kimi.guard.tool_schemas import ToolSchema  # needed here only, and large
 
@@ -42,7 +51,8 @@ def _misfits(call: JudgedCall, parameters: Mapping[str, object], restore: Argume
         value = loads(call.arguments if restore is None else _restored(call, restore))
     except ValueError:
         return False
-    return ToolSchema(parameters[call.name]).mismatch(value) is not None
+    steps.add_for(call.arguments)
+    return ToolSchema(parameters[call.name]).mismatch(value, steps) is not None
 
 
 def _restored(call: JudgedCall, names: ArgumentNames) -> str:

@@ -1,4 +1,4 @@
-"""The keywords of JSON Schema that bound sizes and numbers."""
+"""The keywords of JSON Schema that bound sizes and numbers, and how often an item may occur."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from math import isfinite
 from typing import Final
 
 from moongate.kimi.guard.check import Mismatch, Path, SchemaCheck, rule
+from moongate.kimi.guard.equality import canonical
 from moongate.kimi.guard.keywords import shown
 from moongate.payload import JsonObject
 
@@ -47,7 +48,7 @@ def _declare_limit(keyword: str, words: str, holds: Callable[[float, float], boo
         bound = schema[keyword]
         if not is_number(bound) or holds(value, bound):
             return None
-        return Mismatch(path, f"must be {words} {bound}, not {shown(value)}")
+        return Mismatch(path, lambda: f"must be {words} {bound}, not {shown(value)}")
 
 
 for _size in _SIZES:
@@ -62,7 +63,7 @@ def multiple_of(_check: SchemaCheck, schema: JsonObject, value: object, path: Pa
     step = schema["multipleOf"]
     if not is_number(step) or step <= 0 or _divides(value, step):
         return None
-    return Mismatch(path, f"must be a multiple of {step}, not {shown(value)}")
+    return Mismatch(path, lambda: f"must be a multiple of {step}, not {shown(value)}")
 
 
 def _divides(value: float, step: float) -> bool:
@@ -73,3 +74,13 @@ def _divides(value: float, step: float) -> bool:
     except OverflowError:
         return True  # too large to tell
     return not isfinite(quotient) or quotient.is_integer()
+
+
+@rule("uniqueItems", "array")
+def unique_items(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
+    assert isinstance(value, list)
+    if schema["uniqueItems"] is not True:
+        return None
+    check.spend(len(value))
+    unique = {canonical(check, each) for each in value}
+    return None if len(unique) == len(value) else Mismatch(path, "has the same item twice")

@@ -10,7 +10,7 @@ from typing import Final
 from moongate.chat.contracts import Note
 from moongate.chat.message_tools import tools_of
 from moongate.kimi.answer.judge import JudgedCall
-from moongate.kimi.guard.check import path_text
+from moongate.kimi.guard.check import SPARE_STEPS, CheckSteps, path_text
 from moongate.kimi.guard.mend import Mended
 from moongate.kimi.guard.names import near_tool
 from moongate.kimi.guard.tool_schemas import ToolSchema, ToolSchemas
@@ -41,12 +41,13 @@ class GuardedCall:
 class CallGuard:
     """For the tools of one request. `repair` is section 5.6 for the text of arguments that are not JSON."""
 
-    __slots__ = ("_offered", "_repair", "_request", "_schemas")
+    __slots__ = ("_offered", "_repair", "_request", "_schemas", "_steps")
 
     def __init__(self, request: JsonObject, schemas: ToolSchemas, repair: Callable[[str], str] | None) -> None:
         self._request = request
         self._schemas = schemas
         self._repair = repair
+        self._steps = CheckSteps(SPARE_STEPS)
         self._offered: Mapping[str, object] | None = None  # read for the first call
 
     @property
@@ -84,10 +85,12 @@ class CallGuard:
         self, made: Callable[..., GuardedCall], name: str, value: object, text: str, notes: list[Note]
     ) -> GuardedCall:
         schema = self._schemas.of(self.offered[name])
-        mismatch = schema.mismatch(value)
+        self._steps.add_for(text)
+        mismatch = schema.mismatch(value, self._steps)
         if mismatch is None:
             return made(text, notes=tuple(notes))
-        mended, written = _mended(schema, text)
+        self._steps.add_for(text)
+        mended, written = _mended(schema, text, self._steps)
         if mended is None:
             error = f"the arguments do not fit the tool's schema: {mismatch}"
             return made(text, error=error, misfit=True, notes=tuple(notes))
@@ -111,10 +114,10 @@ class CallGuard:
         return None, text, problem
 
 
-def _mended(schema: ToolSchema, text: str) -> tuple[Mended | None, str]:
+def _mended(schema: ToolSchema, text: str, steps: CheckSteps) -> tuple[Mended | None, str]:
     """The mended arguments and their text, in which nothing else has changed."""
     try:
-        mended = schema.mended(loads_exactly(text))
+        mended = schema.mended(loads_exactly(text), steps)
         return mended, "" if mended is None else dumps_exactly(mended.value)
     except ValueError:
         return None, ""

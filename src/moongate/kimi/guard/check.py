@@ -2,7 +2,8 @@
 
 What cannot be checked fits: `pattern` and `patternProperties` (Python's engine takes exponential time for some
 patterns), `format` (an annotation), references that are not local. Time is bounded for every schema and value: a check
-takes at most `MAX_STEPS` steps, and a value that needs more fits.
+takes at most `MAX_STEPS` steps, and all checks of an answer some and one more for every two characters of its
+arguments. A value that needs more fits.
 """
 
 from __future__ import annotations
@@ -14,23 +15,38 @@ from urllib.parse import unquote
 from moongate.payload import JsonObject
 
 MAX_STEPS: Final = 200_000
+SPARE_STEPS: Final = 20_000  # of all checks of an answer, beside those for the size of its arguments
+STEP_BYTES: Final = 32  # of JSON that is written or read in about the time of a step
 MAX_DEPTH: Final = 120  # of schemas inside one another; a deeper value fits
 
 Path = tuple[str | int, ...]
 
 
 class Mismatch(NamedTuple):
-    """The first place at which a value does not fit."""
+    """The first place at which a value does not fit. `why` may be a function: most mismatches are never told."""
 
     path: Path
-    why: str
+    why: str | Callable[[], str]
 
     def __str__(self) -> str:
-        return f"{path_text(self.path)}: {self.why}"
+        return f"{path_text(self.path)}: {self.why if isinstance(self.why, str) else self.why()}"
 
 
 class TooMuchWork(Exception):
     """The check would take too many steps."""
+
+
+class CheckSteps:
+    """How many steps checks may still take. Those of one answer share them, so that many calls take no longer."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, left: int = MAX_STEPS) -> None:
+        self.left = left
+
+    def add_for(self, text: str) -> None:
+        """More steps, because there are more arguments."""
+        self.left = min(MAX_STEPS, self.left + len(text) // 2)
 
 
 class SchemaCheck:
@@ -38,10 +54,12 @@ class SchemaCheck:
 
     __slots__ = ("_depth", "_references", "_steps", "root")
 
-    def __init__(self, root: object, references: dict[str, object] | None = None) -> None:
+    def __init__(
+        self, root: object, references: dict[str, object] | None = None, steps: CheckSteps | None = None
+    ) -> None:
         self.root = root
         self._references: dict[str, object] = {} if references is None else references  # those that were resolved
-        self._steps = MAX_STEPS
+        self._steps = CheckSteps() if steps is None else steps
         self._depth = 0
 
     def mismatch(self, value: object) -> Mismatch | None:
@@ -82,9 +100,14 @@ class SchemaCheck:
         self._depth -= 1
 
     def spend(self, steps: int) -> None:
-        self._steps -= steps
-        if self._steps < 0:
+        self._steps.left -= steps
+        if self._steps.left < 0:
+            self._steps.left = 0
             raise TooMuchWork
+
+    def spend_for(self, text: str | bytes) -> None:
+        """For a value that was written or read as this text."""
+        self.spend(len(text) // STEP_BYTES)
 
     def resolve(self, reference: object) -> object:
         """The schema that a local reference names; True, which everything fits, for any other reference."""

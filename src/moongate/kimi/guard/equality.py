@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+from moongate.kimi.guard.check import SchemaCheck
 from moongate.payload import dumps_sorted
 
 
-def canonical(value: object) -> bytes:
-    """Equal for values that are equal as JSON."""
-    return dumps_sorted(_whole_numbers(value))
+def canonical(check: SchemaCheck, value: object) -> bytes:
+    """Equal for values that are equal as JSON. It takes the check as many steps as it is long."""
+    written = dumps_sorted(_whole_numbers(value))
+    check.spend_for(written)
+    return written
 
 
-def equal(first: object, second: object) -> bool:
-    if isinstance(first, str) or isinstance(second, str):
+def equal(check: SchemaCheck, first: object, second: object) -> bool:
+    if type_kind(first) != type_kind(second):
+        return False
+    if isinstance(first, str) and isinstance(second, str):
+        check.spend_for(first if len(first) == len(second) else "")
         return first == second
-    return canonical(first) == canonical(second)
+    return canonical(check, first) == canonical(check, second)
 
 
-def is_among(value: object, options: list[object]) -> bool:
+def is_among(check: SchemaCheck, value: object, options: list[object]) -> bool:
     """Is the value equal to one of these? It is written once, however many there are."""
     if isinstance(value, str):
         return value in [option for option in options if isinstance(option, str)]
-    kind, written = type_kind(value), canonical(value)
-    return any(type_kind(option) == kind and canonical(option) == written for option in options)
+    kind, written = type_kind(value), canonical(check, value)
+    return any(type_kind(option) == kind and canonical(check, option) == written for option in options)
 
 
 def type_kind(value: object) -> str:

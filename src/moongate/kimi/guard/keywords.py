@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from moongate.kimi.guard.check import Mismatch, Path, SchemaCheck, has_type, rule, type_of, wanted_types
-from moongate.kimi.guard.equality import canonical, equal, is_among
+from moongate.kimi.guard.equality import equal, is_among
 from moongate.payload import JsonObject, dumps_text
 
+MANY_TYPES: Final = 7  # there are no more
 _SHOWN: Final = 80  # characters of a value in a message
 # Beside these, which properties were evaluated depends on more than `properties`.
 _APPLICATORS: Final = frozenset({"allOf", "anyOf", "oneOf", "if", "$ref", "dependentSchemas", "patternProperties"})
@@ -24,11 +25,13 @@ def reference(check: SchemaCheck, schema: JsonObject, value: object, path: Path)
 
 
 @rule("type")
-def types(_check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
+def types(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
     wanted = wanted_types(schema)
+    if len(wanted) > MANY_TYPES:
+        check.spend(len(wanted))
     if has_type(value, wanted):
         return None
-    return Mismatch(path, f"must be {' or '.join(wanted)}, not {type_of(value)} {shown(value)}")
+    return Mismatch(path, lambda: f"must be {' or '.join(wanted)}, not {type_of(value)} {shown(value)}")
 
 
 @rule("enum")
@@ -37,21 +40,25 @@ def enumeration(check: SchemaCheck, schema: JsonObject, value: object, path: Pat
     if not isinstance(options, list):
         return None
     check.spend(len(options))
-    if is_among(value, options):
+    if is_among(check, value, options):
         return None
-    return Mismatch(path, f"must be one of {shown(options)}, not {shown(value)}")
+    return Mismatch(path, lambda: f"must be one of {shown(options)}, not {shown(value)}")
 
 
 @rule("const")
-def constant(_check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
-    return None if equal(value, schema["const"]) else Mismatch(path, f"must be {shown(schema['const'])}")
+def constant(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
+    wanted = schema["const"]
+    return None if equal(check, value, wanted) else Mismatch(path, lambda: f"must be {shown(wanted)}")
 
 
 @rule("required", "object")
-def required(_check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
+def required(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
     assert isinstance(value, dict)
     names = schema["required"]
-    for name in names if isinstance(names, list) else ():
+    if not isinstance(names, list):
+        return None
+    check.spend(len(names))
+    for name in names:
         if isinstance(name, str) and name not in value:
             return Mismatch(path, f"the required property {name!r} is missing")
     return None
@@ -86,6 +93,7 @@ def additional(check: SchemaCheck, schema: JsonObject, value: object, path: Path
     allowed = schema["additionalProperties"]
     if not isinstance(allowed, dict) and allowed is not False:
         return None
+    check.spend(len(value))
     for name in undeclared(schema, value):
         if allowed is False:
             return Mismatch(path, f"the property {name!r} is not allowed")
@@ -114,24 +122,29 @@ def property_names(check: SchemaCheck, schema: JsonObject, value: object, path: 
 @rule("dependentRequired", "object")
 def dependent_required(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
     assert isinstance(value, dict)
-    rules = schema["dependentRequired"]
-    for name, needed in rules.items() if isinstance(rules, dict) else ():
-        if name in value:
-            found = required(check, {"required": needed}, value, path)
-            if found is not None:
-                return found
+    for needed in _depending(check, schema["dependentRequired"], value):
+        found = required(check, {"required": needed}, value, path)
+        if found is not None:
+            return found
     return None
 
 
 @rule("dependentSchemas", "object")
 def dependent_schemas(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
     assert isinstance(value, dict)
-    schemas = schema["dependentSchemas"]
-    for name, each in schemas.items() if isinstance(schemas, dict) else ():
-        found = check.find(each, value, path) if name in value else None
+    for each in _depending(check, schema["dependentSchemas"], value):
+        found = check.find(each, value, path)
         if found is not None:
             return found
     return None
+
+
+def _depending(check: SchemaCheck, rules: object, value: JsonObject) -> list[object]:
+    """What holds because the value has certain properties."""
+    if not isinstance(rules, dict):
+        return []
+    check.spend(len(rules))
+    return [each for name, each in rules.items() if name in value]
 
 
 @rule("allOf")
@@ -156,7 +169,7 @@ def any_of(check: SchemaCheck, schema: JsonObject, value: object, path: Path) ->
         first = first or found
     if len(branches) == 1:
         return first
-    return Mismatch(path, f"fits none of {len(branches)} allowed forms: {shown(value)}")
+    return Mismatch(path, lambda: f"fits none of {len(branches)} allowed forms: {shown(value)}")
 
 
 @rule("oneOf")
@@ -168,7 +181,7 @@ def one_of(check: SchemaCheck, schema: JsonObject, value: object, path: Path) ->
     if fitting == 1:
         return None
     count = "none" if fitting == 0 else "more than one"
-    return Mismatch(path, f"fits {count} of {len(branches)} forms, of which it must fit one: {shown(value)}")
+    return Mismatch(path, lambda: f"fits {count} of {len(branches)} forms, of which it must fit one: {shown(value)}")
 
 
 @rule("not")
@@ -234,13 +247,3 @@ def contains(check: SchemaCheck, schema: JsonObject, value: object, path: Path) 
     if (isinstance(least, int) and found < least) or (isinstance(most, int) and found > most):
         return Mismatch(path, f"has {found} items of a form of which another number is wanted")
     return None
-
-
-@rule("uniqueItems", "array")
-def unique_items(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
-    assert isinstance(value, list)
-    if schema["uniqueItems"] is not True:
-        return None
-    check.spend(len(value))
-    unique = {canonical(each) for each in value}
-    return None if len(unique) == len(value) else Mismatch(path, "has the same item twice")

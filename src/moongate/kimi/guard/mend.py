@@ -16,6 +16,7 @@ from moongate.kimi.guard.names import near_option, property_key
 from moongate.payload import JsonObject, loads_exactly
 
 _WORDS: Final[dict[str, object]] = {"true": True, "false": False, "null": None}
+MEMBERS_PER_STEP: Final = 4  # of a list or object that are looked at in about the time of a step
 _NOTHING: Final = object()  # there is no such value
 
 
@@ -64,14 +65,26 @@ def _changed(check: SchemaCheck, schema: JsonObject, value: object, path: Path) 
     for keyword in ("anyOf", "oneOf"):
         made = _then(made, _branch(check, schema.get(keyword), made.value, path))
     for way in WAYS:
+        _pay(check, schema, made.value)
         new, why = way(schema, made.value)
         if new is not _NOTHING:
             made = _then(made, Mended(new, (Fix(path, made.value, new, why),)))
+    _pay(check, schema, made.value)
     if isinstance(made.value, dict):
         made = _then(made, _object(check, schema, made.value, path))
     elif isinstance(made.value, list):
         made = _then(made, _list(check, schema, made.value, path))
     return made
+
+
+def _pay(check: SchemaCheck, schema: JsonObject, value: object) -> None:
+    """For a text that is read or compared with options; for members that are looked at."""
+    options, required = schema.get("enum"), schema.get("required")
+    if isinstance(value, str):
+        check.spend_for(value)
+        check.spend(len(options) if isinstance(options, list) else 0)
+    elif isinstance(value, list | dict):
+        check.spend(len(value) // MEMBERS_PER_STEP + (len(required) if isinstance(required, list) else 0))
 
 
 def _then(first: Mended, second: Mended) -> Mended:
@@ -86,7 +99,7 @@ def _branch(check: SchemaCheck, branches: object, value: object, path: Path) -> 
     for branch in branches:
         made = _mended(check, branch, value, path)
         if check.fits(branch, made.value):
-            results.setdefault(canonical(made.value), made)
+            results.setdefault(canonical(check, made.value), made)
     return next(iter(results.values())) if len(results) == 1 else Mended(value)
 
 
@@ -137,27 +150,28 @@ def _list(check: SchemaCheck, schema: JsonObject, value: list[object], path: Pat
     items, prefix = schema.get("items"), schema.get("prefixItems")
     positions = items if isinstance(items, list) else prefix if isinstance(prefix, list) else []
     rest = schema.get("additionalItems") if isinstance(items, list) else items
-    new, fixes = list[object](), tuple[Fix, ...]()
+    new, fixes = list[object](), list[Fix]()
     for at, each in enumerate(value):
         made = _mended(check, positions[at] if at < len(positions) else rest, each, (*path, at))
         new.append(made.value)
         fixes += made.fixes
-    return Mended(new, fixes) if fixes else Mended(value)
+    return Mended(new, tuple(fixes)) if fixes else Mended(value)
 
 
 def _object(check: SchemaCheck, schema: JsonObject, value: JsonObject, path: Path) -> Mended:
     found = schema.get("properties")
     declared: JsonObject = found if isinstance(found, dict) else {}
+    check.spend(len(declared) // MEMBERS_PER_STEP)
     made = _declared_names(schema, declared, value, path)
     made = _then(made, _defaults(check, schema, declared, made.value, path))
     assert isinstance(made.value, dict)
     others = schema.get("additionalProperties")
-    new, fixes = dict[str, object](), tuple[Fix, ...]()
+    new, fixes = dict[str, object](), list[Fix]()
     for name, member in made.value.items():
         inner = _mended(check, declared.get(name, others), member, (*path, name))
         new[name] = inner.value
         fixes += inner.fixes
-    return _then(made, Mended(new, fixes))
+    return _then(made, Mended(new, tuple(fixes)))
 
 
 def _declared_names(schema: JsonObject, declared: JsonObject, value: JsonObject, path: Path) -> Mended:

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from typing import Final
 
 from moongate.kimi.guard import bounds, keywords
-from moongate.kimi.guard.check import Mismatch, SchemaCheck
+from moongate.kimi.guard.check import CheckSteps, Mismatch, SchemaCheck
 from moongate.kimi.guard.mend import Mended, mend
 from moongate.payload import dumps
 
@@ -27,13 +27,13 @@ class ToolSchema:
         self._root = NO_PARAMETERS if parameters is None else parameters
         self._references: dict[str, object] = {}
 
-    def mismatch(self, arguments: object) -> Mismatch | None:
+    def mismatch(self, arguments: object, steps: CheckSteps | None = None) -> Mismatch | None:
         """The first place at which the arguments do not fit."""
-        return SchemaCheck(self._root, self._references).mismatch(arguments)
+        return SchemaCheck(self._root, self._references, steps).mismatch(arguments)
 
-    def mended(self, arguments: object) -> Mended | None:
+    def mended(self, arguments: object, steps: CheckSteps | None = None) -> Mended | None:
         """The arguments, changed so that they fit; None if there is no obvious way."""
-        return mend(SchemaCheck(self._root, self._references), arguments)
+        return mend(SchemaCheck(self._root, self._references, steps), arguments)
 
 
 class ToolSchemas:
