@@ -17,6 +17,8 @@ BOUNDS: list[tuple[Any, list[Any], list[Any]]] = [
     ({"minProperties": 1}, [{"a": 1}], [{}]),
     ({"maxProperties": 1}, [{"a": 1}], [{"a": 1, "b": 2}]),
     ({"maxProperties": "1"}, [{"a": 1, "b": 2}], []),
+    ({"uniqueItems": True}, [[1, 2, "1"]], [[1, 1.0], [{"a": 1}, {"a": 1}]]),
+    ({"uniqueItems": False}, [[1, 1]], []),
     ({"minimum": 1}, [1, 1.5, True, "a"], [0]),
     ({"maximum": 1}, [1], [1.5]),
     ({"exclusiveMinimum": 1}, [2], [1]),

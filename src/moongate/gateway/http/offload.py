@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Final
 
 OFFLOAD_BYTES: Final = 512 * 1024
-OFFLOAD_ANSWER: Final = 128 * 1024  # bytes of an answer: its text and its arguments may be read character by character
+# Bytes of an answer: its text and its arguments may be read character by character, and checked against a schema.
+OFFLOAD_ANSWER: Final = 32 * 1024
 OFFLOAD_OBJECTS: Final = (
     4000  # a message, a call or a part of a text takes up to 10 µs of CPU time, however small it is
 )
