@@ -20,7 +20,7 @@ from moongate.gateway.ui.request_row import row_cells, row_classes
 from moongate.payload import dumps
 
 POLL_SECONDS: Final = 0.25
-BUSY_SECONDS: Final = 1.0  # after an event of many rows: nobody reads 100 of them in less
+BUSY_SECONDS: Final = 2.0  # after an event of many rows: nobody reads 100 of them in less
 BUSY_ROWS: Final = PAGE_SIZE // 4  # so that a second never has more than a page of rows
 PING_SECONDS: Final = 15.0
 MAX_WATCHERS: Final = 32
