@@ -28,7 +28,8 @@ COMPILED = (
         "kimi/request/*.py",
         "kimi/answer/*.py",
         "kimi/markers/*.py",
-        "kimi/guard/held_calls.py",  # it derives from a compiled class
+        # Of the guard what each chunk runs through; its checks follow their input as deep as it goes.
+        *(f"kimi/guard/{name}.py" for name in ("answer", "exchange", "held_calls", "stream")),
     ),
     *("dialects/**/*.py", "pipeline/*.py", "fast/*.py", "aio/*.py", "net/*.py"),
     *("prices/*.py", "gateway/limits/*.py"),

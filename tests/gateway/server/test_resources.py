@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
+import weakref
 
 import pytest
+
+from moongate.gateway.server.resources import trim_memory
 
 PROGRAM = """
 import resource
@@ -40,3 +44,24 @@ assert resident() - before <= 16
 def test_descriptors_are_raised_and_large_blocks_returned() -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_what_an_error_holds_in_a_cycle_is_returned_too() -> None:
+    class Failed(Exception):
+        pass
+
+    def fail() -> weakref.ref[Failed]:
+        try:
+            raise Failed
+        except Failed as error:
+            kept = error  # the traceback has this frame, and the frame has the error
+            return weakref.ref(kept)
+
+    gc.disable()
+    try:
+        failed = fail()
+        assert failed() is not None
+        trim_memory()
+        assert failed() is None
+    finally:
+        gc.enable()

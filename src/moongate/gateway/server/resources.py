@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import os
 from typing import Final
 
@@ -35,6 +36,11 @@ def raise_limits() -> None:
 
 
 def trim_memory() -> None:
-    """Return free memory to the system. Takes a millisecond: call it when idle."""
+    """Return free memory to the system. Takes a millisecond: call it when idle.
+
+    What failed requests leave may be in cycles (an error, its traceback, the frames with their buffers), and without
+    further requests no collection begins by itself. Old objects are not visited.
+    """
+    gc.collect(1)
     with contextlib.suppress(AttributeError):  # there is none, or another one
         _LIBRARY.malloc_trim(0)  # type: ignore[union-attr]
