@@ -51,6 +51,7 @@ INTERPRETED = {
     "gateway/http/pass_through.py",  # an asynchronous generator, which mypyc cannot compile
     # Compiled code has no recursion limit: this follows its input as deep as it goes.
     "kimi/answer/seen_calls.py",
+    "wire/threads.py",  # it is there to run in the interpreter
     # These run once, or seldom.
     *(
         "gateway/server/run.py",

@@ -171,6 +171,7 @@ def _called(text: str) -> dict[str, object]:
 
 FOREIGN: dict[str, Run] = {
     "gateway/inspect/capture_store:_SAFE": _of("gateway.inspect.capture_store", "_SAFE", "sub"),
+    "gateway/ui/request_row:_PROVIDER": _of("gateway.ui.request_row", "_PROVIDER", "sub"),
     "gateway/ui/markup:_MISLEADING": _of("gateway.ui.markup", "_MISLEADING", "sub"),
     "gateway/ui/exchange_view:_EVENT_END": _of("gateway.ui.exchange_view", "_EVENT_END", "split"),
     "gateway/ui/exchange_view:_PATH_PART": _of("gateway.ui.exchange_view", "_PATH_PART", "findall"),

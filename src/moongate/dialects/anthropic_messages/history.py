@@ -24,6 +24,7 @@ from moongate.dialects.anthropic_messages.ids import provider_call_id
 from moongate.dialects.anthropic_messages.tools import ADDITION
 from moongate.errors import BadRequest
 from moongate.payload import JsonObject, dumps_text
+from moongate.wire.threads import EVERY, let_threads_run
 
 _NO_TOOLS: Final[Sequence[JsonObject]] = ()
 
@@ -39,6 +40,8 @@ def chat_messages(body: JsonObject, loaded: Mapping[int, list[JsonObject]] | Non
     conversation = _Conversation()
     conversation.read_system(body.get("system"), "system")
     for index, message in enumerate(given):
+        if not index % EVERY:
+            let_threads_run()
         if not isinstance(message, dict):
             raise BadRequest("must be an object", path=f"messages[{index}]")
         conversation.read(message, f"messages[{index}].content", loaded.get(index, _NO_TOOLS) if loaded else _NO_TOOLS)

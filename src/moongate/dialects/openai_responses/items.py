@@ -16,6 +16,7 @@ from moongate.dialects.openai_responses.reasoning import reasoning_text
 from moongate.dialects.openai_responses.tools import Toolbox
 from moongate.errors import BadRequest
 from moongate.payload import JsonObject, dumps_text
+from moongate.wire.threads import EVERY, let_threads_run
 
 _ROLES: Final = {"user": "user", "system": "system", "developer": "system"}
 _OUTPUTS: Final = frozenset(
@@ -74,6 +75,8 @@ def _read_all(items: object, path: str, conversation: _Conversation) -> None:
     if not isinstance(items, list):
         raise BadRequest("must be a string or a list of items", path=path)
     for index, item in enumerate(items):
+        if not index % EVERY:
+            let_threads_run()
         if not isinstance(item, dict):
             raise BadRequest("must be an object", path=f"{path}[{index}]")
         conversation.read(item, f"{path}[{index}]", index if path == "input" else None)

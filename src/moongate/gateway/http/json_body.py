@@ -6,6 +6,7 @@ from typing import Final
 
 from moongate.errors import BadRequest
 from moongate.payload import MAX_VALUES, JsonObject, loads, more_values_than
+from moongate.wire.threads import let_threads_run
 
 # A body with few brackets cannot be deep. To count them in a small one is cheaper than to walk the value; a large one
 # has many, and to count them costs as much.
@@ -44,6 +45,7 @@ def deeper_than(value: object, depth: int) -> bool:
     for _ in range(depth):
         if not level:
             return False
+        let_threads_run()
         level = [
             inner
             for outer in level

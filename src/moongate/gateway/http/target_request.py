@@ -23,6 +23,7 @@ from moongate.pipeline.chain import Chain
 from moongate.pipeline.learned_rules import LearnedRules, RuleTrial
 from moongate.switches import FAST
 from moongate.wire.json_values import has_no_duplicate_keys
+from moongate.wire.threads import let_threads_run
 
 CHAT: Final = "chat"
 ANTHROPIC_VERSION: Final = (b"anthropic-version", b"2023-06-01")  # for clients that send none
@@ -82,7 +83,9 @@ class TargetRequest:
 
     def _written(self, request: JsonObject) -> bytes:
         """The body for a request; the client's own bytes if nothing was changed."""
+        let_threads_run()
         written = dumps(request)
+        let_threads_run()
         if request is self._client_request and has_no_duplicate_keys(self._body, written):
             return self._body
         return written

@@ -9,7 +9,7 @@ from moongate.gateway.ui.layout import count, dollars, milliseconds
 from moongate.gateway.ui.markup import visible
 from moongate.payload import JsonObject
 
-_PROVIDER: Final = re.compile(r"provider '[^']*' \([^)]*\):? ")  # how an error begins; the row shows the target anyway
+_PROVIDER: Final = re.compile(r"\Aprovider '[^']*' \([^)]*\):? ")  # how an error begins; the row shows the target
 
 
 def row_cells(line: JsonObject) -> dict[str, str]:

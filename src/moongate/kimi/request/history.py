@@ -11,6 +11,7 @@ from typing import Final
 from moongate.chat.call_grouping import body_of
 from moongate.errors import BadRequest
 from moongate.payload import JsonObject
+from moongate.wire.threads import EVERY, let_threads_run
 
 NO_OUTPUT: Final = "(no output)"  # the result that is made up for a call without one
 
@@ -86,6 +87,8 @@ def read_history(messages: object, accept_role_tool: bool, repairs_ids: bool = T
         raise BadRequest("must be a list" if messages is not None else "is missing", path="messages")
     history = History()
     for at, message in enumerate(messages):
+        if not at % EVERY:
+            let_threads_run()
         if not isinstance(message, dict):
             raise BadRequest("must be an object", path=f"messages[{at}]")
         role = message.get("role")
@@ -166,6 +169,8 @@ def _match_results(history: History, messages: list[JsonObject]) -> list[tuple[i
     turn = open_turn = MISSING
     positions, result_of_call = [*history.turns, len(messages)], history.result_of_call
     for result, at in enumerate(history.results):
+        if not result % EVERY:
+            let_threads_run()
         while positions[turn + 1] < at:
             turn += 1
             _add_ids(history, turn, nearest, duplicates)

@@ -16,6 +16,7 @@ from moongate.kimi.request.history import MISSING, NO_OUTPUT, History, is_empty,
 from moongate.kimi.request.reasoning import ReasoningRule
 from moongate.kimi.request.tool_names import ToolNames
 from moongate.payload import JsonObject, dumps_text, loads, object_of
+from moongate.wire.threads import EVERY, let_threads_run
 
 _NONE: Final[Set[int]] = frozenset()
 
@@ -44,6 +45,8 @@ class HistoryWriter:
         turn, positions, empty = 0, [*history.turns, len(messages)], set(history.empty_messages)
         next_turn = positions[0]
         for at, message in enumerate(messages):
+            if not at % EVERY:
+                let_threads_run()
             if at == next_turn:
                 sent = self._turn(message, at, history, turn)
                 if history.is_dropped(turn) and is_empty(sent):
