@@ -89,8 +89,12 @@ tests-full: $(VENV)/.dev
 tests-plain: $(VENV)/.dev  ## all tests with the fast path switched off
 	MOONGATE_FAST=0 $(PYTEST)
 
+# Nothing in these packages is switched by MOONGATE_FAST.
+NEVER_FAST := admin config inspect limits record shared store trace ui
+
 tests-plain-short: $(VENV)/.dev
-	TEST_LENGTH=brief MOONGATE_FAST=0 $(PYTEST) $(addprefix tests/,pipeline dialects gateway) $(VECTORS)
+	TEST_LENGTH=brief MOONGATE_FAST=0 $(PYTEST) $(addprefix tests/,pipeline dialects gateway) $(VECTORS) \
+	  $(addprefix --ignore=tests/gateway/,$(NEVER_FAST))
 
 tests-compiled: $(VENV)/.dev $(FAST)/.made  ## tests of the compiled modules over what make compiled has built
 	PYTHONPATH=$$($(FAST)/bin/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))') \

@@ -19,6 +19,7 @@ def read_object(body: bytes, depth: int, values: int = MAX_VALUES) -> JsonObject
     """The JSON object in a request's body, with at most `values` values. Raises BadRequest."""
     if more_values_than(body, values):  # before it is parsed, because each of them takes memory
         raise BadRequest(f"The body holds more than {values} JSON values", code="too_many_values")
+    let_threads_run()
     try:
         found: object = loads(utf8(body), len(body))  # they are counted
     except ValueError as error:
