@@ -52,7 +52,7 @@ RUN := $(if $(wildcard $(FAST)/.made),$(FAST),$(VENV))
 run: $(if $(filter $(FAST),$(RUN)),$(FAST)/.made,$(VENV)/.runtime)  ## set up and start the gateway (config.json, else the built-in simulator; ARGS="--port 3001")
 	@exec $(RUN)/bin/moongate serve $(ARGS)
 
-compiled: $(FAST)/.made  ## the same gateway as machine code, a third less CPU: .compiled/bin/moongate (needs gcc)
+compiled: $(FAST)/.made  ## the same gateway as machine code, about a fifth less CPU: .compiled/bin/moongate (needs gcc)
 
 test: system-packages  ## set up, then every kind of test, some of them short: about half an hour on two cores
 	@$(MAKE) --no-print-directory $(VENV)/.dev
