@@ -57,7 +57,5 @@ def _option(action: argparse.Action) -> OptionWords:
     choices = tuple(str(each) for each in action.choices or ())
     name = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
     takes_value = not action.option_strings or action.nargs != 0
-    about = (action.help or "").replace("%%", "%")
-    if "%(default)s" in about:
-        about = about.replace("%(default)s", str(action.default))
+    about = (action.help or "") % {"default": action.default}
     return OptionWords(tuple(action.option_strings), about, name if takes_value else "", choices)
