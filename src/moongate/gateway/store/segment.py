@@ -110,3 +110,25 @@ class SegmentReader:
 
     def close(self) -> None:
         os.close(self._descriptor)
+
+
+def written_until(path: Path) -> int:
+    """Up to where a segment has records; 0 if it is gone."""
+    try:
+        reader = SegmentReader(path)
+    except FileNotFoundError:
+        return 0
+    while reader.read(READ_BYTES):
+        pass
+    reader.close()
+    return reader.position
+
+
+def is_taken(path: Path, position: int) -> bool:
+    """Is everything before this position in the database? A segment that is gone was taken whole."""
+    try:
+        reader = SegmentReader(path)
+    except FileNotFoundError:
+        return True
+    reader.close()
+    return reader.position >= position

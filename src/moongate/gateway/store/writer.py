@@ -22,7 +22,7 @@ from moongate.gateway.store.errors import StoreError
 from moongate.gateway.store.journal import recover_dead, segments
 from moongate.gateway.store.record import UsageRow
 from moongate.gateway.store.row_ids import first_row_of
-from moongate.gateway.store.segment import SegmentReader
+from moongate.gateway.store.segment import SegmentReader, is_taken, written_until
 from moongate.gateway.store.usage import UsageTable
 
 BATCH_ROWS: Final = 1000
@@ -68,11 +68,14 @@ class UsageWriter:
         self._runner.start()
 
     def catch_up(self, seconds: float) -> None:
-        """Take what the last run left in the journal, now, in this thread; if another process does it, wait for that.
-        Raises StoreError. Before `start`."""
+        """Take what the last run left in the journal, now, in this thread; if another process writes, wait until it has
+        taken that. Raises StoreError. Before `start`."""
         end = time.monotonic() + seconds
+        waits_for: dict[Path, int] | None = None
         while not self._elected():
-            if time.monotonic() > end:
+            if waits_for is None:
+                waits_for = {path: written_until(path) for path in segments(self._folder)}
+            if all(is_taken(path, position) for path, position in waits_for.items()) or time.monotonic() > end:
                 return
             time.sleep(CATCH_UP_SECONDS)
         try:
