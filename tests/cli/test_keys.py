@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from moongate.cli import main
 from moongate.cli.console import Console
 from moongate.cli.tables import bar, print_csv, print_table
 from moongate.gateway.store.connect import open_database
+from moongate.gateway.store.journal import Journal, segments
 from moongate.gateway.store.usage import UsageTable
 
 
@@ -119,6 +121,18 @@ def test_usage_in_three_forms(commands: Commands) -> None:
     assert len(commands.json("usage", "--store", str(commands.folder / "copy.db"))) == 2
 
 
+def test_usage_has_what_a_gateway_that_runs_no_more_has_left_in_its_journal(commands: Commands) -> None:
+    folder = commands.folder / "moongate.db.journal"
+    journal = Journal(folder)
+    ended, open_still = usage_row(1, model="ended"), usage_row(2, model="open", estimated=1)
+    journal.end(-1, ended.id, ended.label, ended.request.encode(), ended[3:])
+    journal.begin(open_still.id, open_still.label, open_still.request.encode(), open_still[3:])
+    os.close(journal._lock)  # as if it had died
+    rows = commands.json("usage", "--by", "model")
+    assert [(row["model"], row["requests"], row["estimated"]) for row in rows] == [("ended", 1, 0), ("open", 1, 1)]
+    assert segments(folder) == []
+
+
 def test_prices_of_the_table_and_of_a_configuration(commands: Commands) -> None:
     assert {row["host"] for row in commands.json("prices")} >= {"api.moonshot.ai"}
     models = [{"name": "kimi-k3", "price": {"input": 1, "output": 2}}, "kimi-k2.5", "kimi-new"]
@@ -135,6 +149,11 @@ def test_prices_of_the_table_and_of_a_configuration(commands: Commands) -> None:
     provider["models"] = [{"name": "m", "price": {"inputs": 1}}]
     (commands.folder / "config.json").write_text(json.dumps({"providers": [provider]}))
     assert "'inputs' is no kind of token" in commands.run("prices", code=2)
+
+
+def test_tables_are_straight_with_names_of_any_script(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table([{"name": "王小明", "team": "a"}, {"name": "Zoe\u0308", "team": "b"}], ("name", "team"))
+    assert capsys.readouterr().out.splitlines() == ["name    team", "王小明  a", "Zoe\u0308     b"]
 
 
 def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
@@ -160,7 +179,11 @@ def test_a_backup_is_restored_into_an_empty_store_only(commands: Commands) -> No
     made = commands.json("keys", "create", "--name", "ada")
     commands.run("store", "backup", str(commands.folder / "copy.db"))
     other = str(commands.folder / "other.db")
+    journal, row = Journal(commands.folder / "other.db.journal"), usage_row(1)
+    journal.end(-1, row.id, row.label, row.request.encode(), row[3:])  # what the damaged store has not taken
+    journal.close()
     assert "0 requests" in commands.run("store", "restore", str(commands.folder / "copy.db"), "--store", other)
+    assert [row["requests"] for row in commands.json("usage", "--store", other)] == [1]
     assert [key["id"] for key in commands.json("keys", "list", "--store", other)] == [made["id"]]
     refused = commands.run("store", "restore", str(commands.folder / "copy.db"), "--store", other, code=2)
     assert "is not empty" in refused

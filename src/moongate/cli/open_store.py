@@ -40,17 +40,20 @@ def located_store(options: argparse.Namespace, console: Console) -> tuple[str, P
 
 
 @contextlib.contextmanager
-def opened_store(options: argparse.Namespace, console: Console, *, may_be_new: bool = True) -> Iterator[Database]:
-    """The database, with what a gateway that runs no more has left in its journal. A file that is not there is made,
-    unless it must not be new. Raises ConfigError."""
+def opened_store(
+    options: argparse.Namespace, console: Console, *, may_be_new: bool = True, takes_journal: bool = True
+) -> Iterator[Database]:
+    """The database, with what is in the journal: of a gateway that runs no more, or of one that runs. A file that is
+    not there is made, unless it must not be new. Raises ConfigError."""
     url, folder = located_store(options, console)
     if not may_be_new and not is_server(url) and not Path(url).exists():
         raise ConfigError(f"there is no store {url}: name another with --store")
     try:
-        if any(folder.glob("*.journal")):
-            UsageWriter(url, folder).catch_up(0.0)
         database = open_database(url)
         try:
+            if takes_journal and any(folder.glob("*.journal")):
+                with contextlib.suppress(StoreError):  # it can be read, but not written: the rows stay in the journal
+                    UsageWriter(url, folder).catch_up(CATCH_UP_SECONDS)
             yield database
         finally:
             database.close()

@@ -49,7 +49,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    with opened_store(options, console, may_be_new=options.action == "restore") as database:
+    restores = options.action == "restore"  # into an empty store: what the journal has comes later
+    with opened_store(options, console, may_be_new=restores, takes_journal=not restores) as database:
         if options.action == "backup":
             if options.file.exists():
                 raise ConfigError(f"there is a file {options.file} already")

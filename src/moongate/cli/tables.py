@@ -6,6 +6,7 @@ import csv
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Final
+from unicodedata import combining, east_asian_width
 
 from moongate.cli.terminal import Colours
 from moongate.gateway.store.fields import money_text
@@ -33,7 +34,7 @@ def print_table(rows: Sequence[Mapping[str, object]], columns: Sequence[str]) ->
         return
     shown = [name for name in columns if any(row.get(name) not in (None, "", [], False) for row in rows)]
     cells = [[_cell(row.get(name)) for name in shown] for row in rows]
-    widths = [max(len(name), *(len(line[at]) for line in cells)) for at, name in enumerate(shown)]
+    widths = [max(len(name), *(_width(line[at]) for line in cells)) for at, name in enumerate(shown)]
     numbers = [all(isinstance(row.get(name), int | float | None) for row in rows) for name in shown]
     heads = [
         _padded(name.replace("_", " "), width, right) for name, width, right in zip(shown, widths, numbers, strict=True)
@@ -75,4 +76,12 @@ def _csv_cell(value: object) -> object:
 
 
 def _padded(text: str, width: int, right: bool) -> str:
-    return text.rjust(width) if right else text.ljust(width)
+    blanks = " " * (width - _width(text))
+    return blanks + text if right else text + blanks
+
+
+def _width(text: str) -> int:
+    """The columns of a terminal that it takes: Chinese characters take two, combining accents none."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if combining(each) else 2 if east_asian_width(each) in "WF" else 1 for each in text)
