@@ -159,6 +159,44 @@ def test_a_budget_begins_anew_and_late_answers_count_in_their_own_window(clock: 
     assert key.resets_at(clock.day) == (DAY + 2) * DAY_SECONDS
 
 
+def test_a_clock_that_goes_back_over_midnight_gives_nobody_a_budget_again(clock: Clock) -> None:
+    limiter = clock.limiter()
+    key = limiter.account(KEY, LimitSet(budget=1000, reset="day"))
+
+    def spend(money: int) -> bool:
+        admission = admitted(limiter.admit((key,)))
+        allowed = admission.reserve(1, 1, money) is None
+        admission.release()
+        return allowed
+
+    assert spend(900)
+    clock.day += 1
+    assert [spend(800), key.spent_money] == [True, 800]
+    clock.day -= 1
+    assert [spend(300), spend(100), key.spent_money] == [False, True, 900]
+    clock.day += 1
+    assert [spend(200), spend(100), key.spent_money] == [False, True, 1000]
+    clock.day -= 30  # it was wrong before: budgets go by what it says now
+    assert spend(1000)
+
+
+@pytest.mark.parametrize("reset", ["never", "day"])
+def test_a_budget_that_comes_or_goes_during_a_request_is_given_back_what_was_reserved(clock: Clock, reset: str) -> None:
+    limiter = clock.limiter()
+    without, limits = LimitSet(tpm=1000), LimitSet(tpm=1000, budget=1000, token_budget=500, reset=reset)
+    key = limiter.account(KEY, without)
+    early = admitted(limiter.admit((key,)))
+    assert early.reserve(10, 5, 600) is None
+    limiter.account(KEY, limits)
+    early.settle(10, 600)
+    assert (key.reserved_money, key.reserved_tokens) == (0, 0)
+    late = admitted(limiter.admit((key,)))
+    assert late.reserve(10, 5, 300) is None
+    limiter.account(KEY, without)
+    late.release()
+    assert (key.reserved_money, key.reserved_tokens) == (0, 0)
+
+
 def test_a_budget_that_never_begins_anew(clock: Clock) -> None:
     limiter = clock.limiter()
     key = limiter.account(KEY, LimitSet(token_budget=0))

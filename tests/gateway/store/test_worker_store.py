@@ -15,6 +15,7 @@ from tests.gateway.store.rows import usage_row
 from moongate.errors import Overloaded
 from moongate.gateway.config.store_settings import Store
 from moongate.gateway.http.auth import Client, ClientAuth
+from moongate.gateway.limits.account import Account
 from moongate.gateway.limits.limit_set import LimitSet
 from moongate.gateway.limits.limiter import Limiter
 from moongate.gateway.store.connect import open_database
@@ -24,10 +25,11 @@ from moongate.gateway.store.errors import StoreCorrupt
 from moongate.gateway.store.journal import Journal
 from moongate.gateway.store.keys import KeyStore
 from moongate.gateway.store.snapshot import read_snapshot
+from moongate.gateway.store.usage_report import usage_sums
 from moongate.gateway.store.worker_store import WorkerStore, store_place
 
 
-def until(condition: Callable[[], bool], seconds: float = 10) -> None:
+def until(condition: Callable[[], bool], seconds: float = 60) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it did not happen in time"
@@ -131,6 +133,45 @@ def test_what_was_spent_before_the_start_counts(place: tuple[str, Path], keys: K
     assert [account.spent_money for account in client.accounts] == [4000, 4000]
     assert client.accounts[1].spent_tokens == 4 * 173
     store.close()
+
+
+def test_what_was_spent_counts_when_the_period_changes_or_a_budget_comes_back(
+    place: tuple[str, Path], keys: KeyStore
+) -> None:
+    key, secret = keys.create_key(StoredKey("", b"", "", limits=LimitSet(budget=9000, reset="day")), "test")
+    journal = Journal(place[1], worker=1)
+    spent = usage_row(0, key=key.id)
+    journal.end(-1, journal.ids.take() - (2 * 86_400_000_000 << 12), spent.label, b"earlier", spent[3:])
+    journal.end(-1, journal.ids.take(), spent.label, b"today", spent[3:])
+    store = WorkerStore(place, Store(), Limiter(), worker=0)
+    store.start()
+
+    def change(limits: LimitSet) -> None:
+        keys.change_key(key.id, lambda old: replace(old, limits=limits), "test")
+        until(lambda: account().limits == limits)
+
+    def account() -> Account:
+        found = store.find(digest_of(secret))
+        assert found is not None
+        return found.accounts[0]
+
+    assert account().spent_money == spent.cost
+    change(LimitSet(budget=9000, reset="never"))
+    assert account().spent_money == 2 * spent.cost
+    change(LimitSet(rpm=5))
+    journal.end(-1, journal.ids.take(), spent.label, b"without a budget", spent[3:])
+    until(lambda: store.read_all_spent() == {} and _sum_of(place[0]) == 3)
+    change(LimitSet(budget=9000, reset="never"))
+    assert account().spent_money == 3 * spent.cost
+    journal.close()
+    store.close()
+
+
+def _sum_of(url: str) -> int:
+    database = open_database(url)
+    (found,) = usage_sums(database, ())
+    database.close()
+    return int(found["requests"])
 
 
 def test_a_store_that_fails_is_reported_once(place: tuple[str, Path], tmp_path: Path) -> None:

@@ -18,13 +18,15 @@ from moongate.gateway.limits.shared_table import LOADED, SPENT_MONEY, SPENT_TOKE
 
 NANOSECONDS: Final = 1_000_000_000
 CONCURRENCY_WAIT: Final = 1.0  # seconds: nobody knows when a request in flight will end
+NO_WINDOW: Final = -1  # of a request that began while there was no budget
 
 
 class Account(AccountRow):
     """One owner of limits. Times are nanoseconds of the monotonic clock; days are UTC days since 1970."""
 
     __slots__ = (
-        *("_budget", "_concurrency", "_request_interval", "_requests", "_rpm", "_token_budget", "_tokens", "_window"),
+        *("_budget", "_concurrency", "_has_new_period", "_request_interval", "_requests", "_rpm", "_token_budget"),
+        *("_tokens", "_window"),
         *("_window_end", "_window_start", "has_budget", "has_cost_limits", "has_request_limits", "limits", "owner"),
         *("warn_money", "warn_tokens"),
     )
@@ -32,11 +34,16 @@ class Account(AccountRow):
     def __init__(self, table: SharedTable, identity: bytes, limits: LimitSet, owner: str) -> None:
         super().__init__(table, identity)
         self.owner = owner
+        self.limits = limits
+        self._has_new_period = False
         self.change(limits)
 
     def change(self, limits: LimitSet, divisor: int = 1, *, keeps_budgets: bool = False) -> None:
         """New limits; what was used of the old ones stays used. `divisor`: so many gateways have a part of them each,
         because they cannot ask each other. `keeps_budgets`: of the budgets it has the part that it had."""
+        self._has_new_period = self._has_new_period or limits.reset != self.limits.reset
+        if not limits.has_budget:  # nothing is counted as spent from now on
+            self._values[self._row + LOADED] = 0
         self.limits = limits
         self._rpm = limits.rpm
         rpm, tpm = _part(limits.rpm, divisor), _part(limits.tpm, divisor)
@@ -112,15 +119,16 @@ class Account(AccountRow):
         return None
 
     def take_cost(self, tokens: int, prompt: int, cost: int | None, now: int, *, counted: bool = False) -> int:
-        """Reserve it. After `check_cost`, under the same lock. Gives the window that it counts in. `counted`: its
-        tokens are in the rate already."""
+        """Reserve it. After `check_cost`, under the same lock. Gives the window that it counts in, for `settle`.
+        `counted`: its tokens are in the rate already."""
         values = self._values
         rate = self._tokens
         if rate is not None and not counted:
             values[self._tokens_tat] = max(values[self._tokens_tat], now) + prompt * MINUTE // rate.limit
-        if self.has_budget:
-            values[self._reserved_money] += cost or 0
-            values[self._reserved_tokens] += tokens
+        if not self.has_budget:
+            return NO_WINDOW
+        values[self._reserved_money] += cost or 0
+        values[self._reserved_tokens] += tokens
         return self._window_start
 
     def settle(self, reserved: Reserved, tokens: int, cost: int | None, window: int, now: int) -> None:
@@ -132,7 +140,7 @@ class Account(AccountRow):
             self._table.lock()
             values[self._tokens_tat] = max(values[self._tokens_tat], now) + difference * MINUTE // rate.limit
             self._table.unlock()
-        if self.has_budget:
+        if window != NO_WINDOW:  # whether there is a budget now does not matter: what was reserved is given back
             # Spent before it is no longer reserved: another worker may look in between (see `check_cost`).
             if values[self._window_place] == window:  # else it belongs to a window that is over
                 values[self._spent_money] += cost or 0
@@ -152,6 +160,12 @@ class Account(AccountRow):
             values[self._window_place] = window
             values[self._base_money] = self._table.total(self._row, SPENT_MONEY) - money
             values[self._base_tokens] = self._table.total(self._row, SPENT_TOKENS) - spent_tokens
+
+    def must_load(self) -> bool:
+        """Must what the store says was spent be loaded? Once after a change of the period, by each worker: until the
+        last one has noticed it, they disagree about the window."""
+        is_new, self._has_new_period = self._has_new_period, False
+        return is_new or not self.is_loaded
 
     def current_window(self, day: int) -> int:
         """The first day of the window of its budget."""
@@ -181,10 +195,14 @@ class Account(AccountRow):
 
     def _roll(self, day: int) -> None:
         """Find the current window, and begin it if nobody has. Under the lock."""
-        self._window = window = window_of(self.limits.reset, day)
+        values = self._values
+        window = window_of(self.limits.reset, day)
+        if day == values[self._window_place] - 1:  # the clock went back over midnight: what was spent stays spent
+            later = window_of(self.limits.reset, day + 1)
+            window = later if later.start == day + 1 else window
+        self._window = window
         self._window_start = window.start
         self._window_end = day + 1 if window.end is None else window.end
-        values = self._values
         if values[self._window_place] != window.start:
             values[self._base_money] = self._table.total(self._row, SPENT_MONEY)
             values[self._base_tokens] = self._table.total(self._row, SPENT_TOKENS)

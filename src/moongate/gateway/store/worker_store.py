@@ -159,7 +159,7 @@ class WorkerStore:
     def _account(self, identity: bytes, limits: LimitSet, owner: str) -> Account:
         account = self._limiter.account(identity, limits, owner)
         spent = self._snapshot.spent.get(identity)
-        if spent is not None and not account.is_loaded:
+        if spent is not None and account.must_load():
             account.load(spent.window_start, spent.money, spent.tokens)
         return account
 
