@@ -85,6 +85,11 @@ def test_aliases_and_patterns_and_the_default() -> None:
         table.find("b/nothing-like-it")
 
 
+def test_a_bracket_in_a_pattern_stands_for_itself() -> None:
+    table = routes(*TWO, aliases={"claude-*[1m]": "y", "claude-*": "a,x"})
+    assert [table.find(name).name for name in ("claude-opus[1m]", "claude-opus1")] == ["b,y", "a,x"]
+
+
 def test_the_cache_of_patterns_is_limited() -> None:
     table = routes(*TWO, aliases={"claude-*": "y"})
     for number in range(MAX_CACHED + 5):

@@ -169,6 +169,10 @@ def test_every_change_is_in_the_audit_log_and_none_that_failed(keys: KeyStore) -
         (("kimi-*", "glm"), "kimi-k2.5", True),
         (("moonshot,*",), "moonshot,kimi-k3", True),
         (("Kimi-*",), "kimi-k3", False),
+        (("kimi-k3[1m]",), "kimi-k3[1m]", True),
+        (("kimi-k3[1m]", "*[!x]"), "kimi-k31", False),
+        (("kimi-*[?m]",), "kimi-k3[1m]", True),
+        (("\\d+.(a|b)",), "\\d+.(a|b)", True),
     ],
 )
 def test_allow_lists(patterns: tuple[str, ...], model: str, allowed: bool) -> None:

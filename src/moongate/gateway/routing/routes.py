@@ -158,7 +158,7 @@ class Routes:
     def _add_alias(self, name: str, meaning: str, at: ConfigPlace) -> None:
         route = self._resolve(meaning, at)
         if "*" in name or "?" in name:
-            self._patterns.append((re.compile(translate(name)), route))
+            self._patterns.append((re.compile(translate(name.replace("[", "[[]"))), route))
         elif name in self._by_name:
             raise at.error(f"{name!r} is already the name of {self._by_name[name].name}")
         else:

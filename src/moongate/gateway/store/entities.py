@@ -86,5 +86,5 @@ def label_of(secret: str) -> str:
 
 
 def may_use(patterns: tuple[str, ...], model: str) -> bool:
-    """Is a model on an allow-list? `*` and `?` stand for any characters, an empty list for all models."""
-    return not patterns or any(fnmatchcase(model, pattern) for pattern in patterns)
+    """Is a model on an allow-list? `*` and `?` stand for any characters, `[` for itself, an empty list for all."""
+    return not patterns or any(fnmatchcase(model, pattern.replace("[", "[[]")) for pattern in patterns)
