@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from moongate.gateway.limits.limit_set import LimitSet
-from moongate.gateway.limits.periods import window_of
+from moongate.gateway.limits.periods import Window, window_of
 from moongate.gateway.store.database import Database
 from moongate.gateway.store.entities import StoredKey, Team
 from moongate.gateway.store.keys import KeyStore
-from moongate.gateway.store.usage_report import spent
+from moongate.gateway.store.usage_report import spent, spent_by_all
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +36,31 @@ def read_snapshot(database: Database, day: int) -> Snapshot:
     """All of it as it was at one time: never a key without its team. Raises StoreError."""
     store = KeyStore(database)
     by_digest: dict[bytes, StoredKey] = {}
-    found: dict[bytes, Spent] = {}
     with database.snapshot():
         revision = store.revision()
         teams = {team.id: team for team in store.teams()}
-        for key in store.list_keys():
-            if key.previous_digest is not None:
-                by_digest[key.previous_digest] = key
-            by_digest[key.digest] = key
-            if key.limits.has_budget:
-                found[key.identity] = spent_by(database, "key", key.id, key.limits, day)
-        for team in teams.values():
-            if team.limits.has_budget:
-                found[team.identity] = spent_by(database, "team", team.id, team.limits, day)
+        keys = store.list_keys()
+        found = _spent_by_all(database, "key", keys, day) | _spent_by_all(database, "team", teams.values(), day)
+    for key in keys:
+        if key.previous_digest is not None:
+            by_digest[key.previous_digest] = key
+        by_digest[key.digest] = key
     return Snapshot(revision, by_digest, teams, found)
+
+
+def _spent_by_all(
+    database: Database, dimension: str, owners: Iterable[StoredKey | Team], day: int
+) -> dict[bytes, Spent]:
+    """What each that has a budget has spent in the window of it, by identity."""
+    in_window: dict[Window, dict[str, tuple[int, int]]] = {}
+    found: dict[bytes, Spent] = {}
+    for owner in owners:
+        if owner.limits.has_budget:
+            window = window_of(owner.limits.reset, day)
+            if window not in in_window:
+                in_window[window] = spent_by_all(database, dimension, window)
+            found[owner.identity] = Spent(window.start, *in_window[window].get(owner.id, (0, 0)))
+    return found
 
 
 def spent_by(database: Database, dimension: str, name: str, limits: LimitSet, day: int) -> Spent:

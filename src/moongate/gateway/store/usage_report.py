@@ -20,6 +20,7 @@ DIMENSIONS: Final[Mapping[str, str]] = {
     "worth": "worth",
     "day": "day",
 }
+TOKENS: Final = ("input", "cache_read", "cache_write", "output")
 MAX_ROWS: Final = 100_000
 
 
@@ -56,8 +57,20 @@ def spent(database: Database, dimension: str, name: str, window: Window) -> tupl
     found = usage_sums(database, (), first_day=window.start, end_day=window.end, only=only)
     if not found:
         return 0, 0
-    tokens = sum(found[0][kind] for kind in ("input", "cache_read", "cache_write", "output"))
+    tokens = sum(found[0][kind] for kind in TOKENS)
     return found[0]["cost"], tokens
+
+
+def spent_by_all(database: Database, dimension: str, window: Window) -> dict[str, tuple[int, int]]:
+    """The same of all keys or teams that have spent anything, by one look at the sums: keys may be many."""
+    column = DIMENSIONS[dimension]
+    conditions, values = _conditions(window.start, window.end, {})
+    tokens = " + ".join(f"daily.{name}" for name in TOKENS)
+    sql = (
+        f"SELECT {column}, CAST(SUM(daily.cost) AS BIGINT), CAST(SUM({tokens}) AS BIGINT) "
+        f"FROM daily JOIN label ON label.id = daily.label {conditions} GROUP BY {column}"
+    )
+    return {str(name): (int(money), int(spent)) for name, money, spent in database.rows(sql, values)}
 
 
 def _conditions(first_day: int | None, end_day: int | None, only: Mapping[str, str]) -> tuple[str, list[Value]]:
