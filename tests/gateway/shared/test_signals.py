@@ -60,6 +60,24 @@ def test_others_hear_it_once_and_the_sender_does_not(redis: RedisServer) -> None
     asyncio.run(run())
 
 
+def test_a_signal_of_a_newer_version_is_left_out_and_the_connection_stays(redis: RedisServer) -> None:
+    async def run() -> None:
+        link, signals, heard = StateLink(parse_address(redis.url), SCRIPT, deadline=10), TargetSignals("a/0"), Heard()
+        losses: list[str] = []
+        link._on_down = losses.append
+        link.start()
+        signals.connect(link, "test", heard)
+        await until(lambda: link.is_up)
+        for kind, value in (("forecast", "sunny"), ("cool_down", "a while"), ("cool_down", "2.5")):
+            redis.command("XADD", "test:{signals}", "*", "from", "b/0", "kind", kind, "target", "p,m", "value", value)
+        signals.exchange(float(redis.command("TIME").split()[0]))
+        await until(lambda: heard.heard == [("cool_down", "p,m", 2.5)])
+        assert losses == []
+        link.close()
+
+    asyncio.run(run())
+
+
 def test_without_a_link_nothing_is_collected() -> None:
     signals = TargetSignals()
     signals.cooled("p,m", 1.0)

@@ -6,6 +6,7 @@ are counted in a table that the workers of a machine share, so only one of them 
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from typing import Final, Protocol
 
@@ -106,7 +107,8 @@ class TargetSignals:
             assert isinstance(entry_id, bytes)
             assert isinstance(values, list)
             self._last = entry_id.decode()
-            self._apply(_fields(values))
+            with contextlib.suppress(ValueError):  # of a kind that only a newer moongate knows
+                self._apply(_fields(values))
 
     def _apply(self, fields: dict[str, str]) -> None:
         sender, kind, target = fields.get("from", ""), fields.get("kind", ""), fields.get("target", "")
