@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from moongate.gateway.http.auth import Client
+from moongate.gateway.http.limits_page import limits_page
 from moongate.gateway.limits.account import Account
 from moongate.gateway.limits.budget_share import is_nearly_spent, used_share
 from moongate.gateway.limits.limit_set import LimitSet, Refusal
@@ -157,6 +159,18 @@ def test_a_budget_begins_anew_and_late_answers_count_in_their_own_window(clock: 
     assert refused(admission.reserve(11, 5, 1)).limit == "token_budget"
     assert used_share(key) == pytest.approx(0.8)
     assert key.resets_at(clock.day) == (DAY + 2) * DAY_SECONDS
+
+
+def test_a_client_sees_a_new_day_s_budget_before_its_first_request(clock: Clock) -> None:
+    limiter = clock.limiter()
+    key = limiter.account(KEY, LimitSet(budget=2_000_000, reset="day"))
+    client = Client("ada", KEY, (key, limiter.account(TEAM, LimitSet(rpm=5), "team")))
+    admission = admitted(limiter.admit((key,)))
+    assert admission.reserve(1, 1, 1_500_000) is None
+    admission.release()
+    assert limits_page(client, limiter)["limits"][0]["budget"] == {"limit": 2.0, "spent": 1.5, "remaining": 0.5}
+    clock.day += 1
+    assert limits_page(client, limiter)["limits"][0]["budget"] == {"limit": 2.0, "spent": 0.0, "remaining": 2.0}
 
 
 def test_a_clock_that_goes_back_over_midnight_gives_nobody_a_budget_again(clock: Clock) -> None:

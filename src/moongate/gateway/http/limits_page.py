@@ -12,6 +12,7 @@ DOLLAR = 1_000_000
 
 def limits_page(client: Client, limiter: Limiter) -> JsonObject:
     """Money is in dollars, times are seconds since 1970; null is no limit."""
+    limiter.begin_windows(client.accounts)
     return {
         "object": "key",
         "id": client.key_id,

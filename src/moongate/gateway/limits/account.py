@@ -168,7 +168,7 @@ class Account(AccountRow):
         return is_new or not self.is_loaded
 
     def current_window(self, day: int) -> int:
-        """The first day of the window of its budget."""
+        """The first day of the window of its budget. Under the lock."""
         if not self._window_start <= day < self._window_end:
             self._roll(day)
         return self._window_start

@@ -120,6 +120,16 @@ class Limiter:
             if shared:
                 self._table.unlock()
 
+    def begin_windows(self, accounts: tuple[Account, ...]) -> None:
+        """Let budgets whose time has come begin anew, also if no request has come since."""
+        self._table.lock()
+        try:
+            for account in accounts:
+                if account.has_budget:
+                    account.current_window(self.today())
+        finally:
+            self._table.unlock()
+
     def today(self) -> int:
         """The UTC day, counted from 1970."""
         return int(self._wall() // DAY_SECONDS)
