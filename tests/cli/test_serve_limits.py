@@ -57,7 +57,7 @@ def _children(pid: int) -> list[int]:
     return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-def _until(condition: object, seconds: float = 20) -> None:
+def _until(condition: object, seconds: float = 60) -> None:
     assert callable(condition)
     end = time.monotonic() + seconds
     while time.monotonic() < end:
