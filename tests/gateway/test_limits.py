@@ -15,7 +15,7 @@ from tests.support.background import Background
 from tests.support.gateway import KEY, RunningGateway, run_gateway
 from tests.support.http import Reply, get, post
 
-TIMEOUT = 20.0
+TIMEOUT = 60.0
 PATH = "/v1/chat/completions"
 ASK: dict[str, Any] = {"messages": [{"role": "user", "content": "Hi"}]}
 

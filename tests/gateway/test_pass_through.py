@@ -18,7 +18,7 @@ from tests.support.gateway import KEY, RunningGateway, run_gateway
 from tests.support.http import Reply, get, post, request
 
 EMBEDDINGS = {"object": "list", "data": [{"embedding": [0.1] * 9000}], "usage": {"prompt_tokens": 8, "total_tokens": 8}}
-SECONDS = 20
+SECONDS = 60
 
 
 @dataclass

@@ -28,7 +28,7 @@ from moongate.gateway.state import GatewayState
 KEY = CLIENT_KEY
 PATH = "/v1/chat/completions"
 ASK: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
-TIMEOUT = 20.0
+TIMEOUT = 60.0
 
 
 async def play(asked: Asked) -> None:

@@ -125,10 +125,10 @@ def test_an_option_that_is_off_is_never_turned_on(message: str, name: str) -> No
 
 
 def test_recognition_is_linear() -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
     for text in ("a." * 10**6, "invalid temperature: only " + "1 " * 10**6, "'" * 10**6, " " * 10**6):
         assert recognise_refusal(text, DEFAULT) is None
-    assert time.perf_counter() - started < 0.5
+    assert time.thread_time() - started < 0.5
 
 
 def sent(rules: set[str], model: str = "relay/some-kimi", **request: Any) -> JsonObject:

@@ -19,9 +19,8 @@ from moongate.pipeline.session import Session
 from moongate.wire.frames import DOCUMENT_LIMIT, EVENT_LIMIT, LF
 from moongate.wire.sse import SseDecoder
 
-_MAX_PARTIAL_EVENT: Final = (
-    4096  # bytes of an unfinished event that are joined with the next read, to match the envelope
-)
+# Bytes of an unfinished event that are joined with the next read, to match the envelope.
+_MAX_PARTIAL_EVENT: Final = 4096
 
 
 class FastSession(Session):

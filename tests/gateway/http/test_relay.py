@@ -20,7 +20,7 @@ from tests.support.http import Reply, get, post
 
 from moongate.gateway.server.connection_limits import ConnectionLimits
 
-TIMEOUT = 20.0
+TIMEOUT = 60.0
 FRONTS: dict[str, dict[str, Any]] = {
     "/v1/chat/completions": {"messages": [{"role": "user", "content": "Hi"}]},
     "/v1/messages": {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 9},
@@ -284,10 +284,14 @@ async def late_head_and_nothing(asked: Asked) -> None:
 def test_the_first_event_must_come_in_time_after_the_request(upstream: Scripted, play: Play, commit: float) -> None:
     """Whether the head came late, and whether or not status 200 was sent already."""
     with serving(upstream, play, timeouts={"commit": commit, "first_event": 1.0}) as gateway:
-        began = time.monotonic()
-        reply = ask(gateway)
-        took = time.monotonic() - began
-    assert 0.9 < took < 1.5
+        for _ in range(3):  # a busy machine may be late
+            began = time.monotonic()
+            reply = ask(gateway)
+            took = time.monotonic() - began
+            assert took > 0.9
+            if took < 1.5:
+                break
+    assert took < 1.5  # 1.6 if it counted from the head
     assert b"first event" in reply.body
     assert reply.status == (200 if commit < 1 else 504)
 

@@ -16,7 +16,7 @@ import pytest
 
 from moongate.gateway.server.listening import listen
 
-TIMEOUT = 20.0
+TIMEOUT = 60.0
 PROGRAM = '''
 import asyncio, os, sys
 from moongate.gateway.server.connection_limits import ConnectionLimits
