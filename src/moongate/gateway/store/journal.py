@@ -46,12 +46,15 @@ class Journal:
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             self.number, self._lock = _own_number(folder, (worker,) if exact else (worker, *range(MAX_WORKERS)))
+            self.node = node
             self.ids = RowIds(self.number, node)
             self._slots = ReservationSlots(folder / f"{self.number:02}.open", slots)
             # A name is never used again: a writer may still hold the file of a dead worker for abandoned.
             used = [_sequence(path) for path in segments(folder, self.number)]
             self._next = max(1 + max(used, default=0), time.time_ns() // 1_000_000)
             self._segment: SegmentWriter | None = None
+            for unfinished in folder.glob(f"{self.number:02}-*.new"):  # its owner was killed while it made a segment
+                unfinished.unlink()
         except OSError as error:
             raise _explained(error, folder) from None
         self.recovered = self._recover()

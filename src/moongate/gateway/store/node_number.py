@@ -1,7 +1,8 @@
 """The number of this gateway among those that write into one database: ids of rows hold it.
 
 It is claimed in the database at the first start and kept beside the journal, so that it is known while the database is
-away. There are 64; when all are taken, the one that was claimed longest ago is given anew.
+away. There are 64; when all are taken, the one whose gateway was heard of longest ago is given anew: gateways that run
+say every minute that they still have theirs.
 """
 
 from __future__ import annotations
@@ -39,6 +40,11 @@ def node_number(url: str, folder: Path) -> int:
             file.write(str(number))
             return number
     return secrets.randbelow(MAX_NODES)
+
+
+def keep_number(database: Database, number: int) -> None:
+    """The gateway with this number is still there."""
+    database.run("UPDATE node SET claimed = ? WHERE number = ?", (int(time.time()), number))
 
 
 def _claimed(url: str) -> int:

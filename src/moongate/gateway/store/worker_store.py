@@ -68,13 +68,7 @@ class WorkerStore:
         self._snapshot = Snapshot()
         journal = _journal(place, worker, slots, settings.journal)
         self.accounting = Accounting(journal, strict=settings.strict)
-        self._writer = UsageWriter(
-            self._url,
-            folder,
-            retention_days=settings.retention or None,
-            today=limiter.today,
-            on_error=self._failed,
-        )
+        self._writer = self._new_writer(folder, settings, journal.node)
         self._watch = KeyWatch(self._url, limiter.today, self._changes.append, self._failed)
         try:
             self._writer.catch_up(START_SECONDS)
@@ -84,6 +78,15 @@ class WorkerStore:
         except StoreError:
             journal.close()
             raise
+
+    def _new_writer(self, folder: Path, settings: Store, node: int) -> UsageWriter:
+        return UsageWriter(
+            *(self._url, folder),
+            retention_days=settings.retention or None,
+            today=self._limiter.today,
+            on_error=self._failed,
+            node=node if is_server(self._url) else None,
+        )
 
     def start(self) -> None:
         self._writer.start()

@@ -20,6 +20,7 @@ from moongate.gateway.store.connect import open_database
 from moongate.gateway.store.database import Database
 from moongate.gateway.store.errors import StoreError
 from moongate.gateway.store.journal import recover_dead, segments
+from moongate.gateway.store.node_number import keep_number
 from moongate.gateway.store.record import UsageRow
 from moongate.gateway.store.row_ids import first_row_of
 from moongate.gateway.store.segment import SegmentReader, is_taken, written_until
@@ -33,6 +34,7 @@ RECOVERY_LOOKS: Final = 20  # looks at the journal between looks for dead worker
 CATCH_UP_SECONDS: Final = 0.02
 CLOSE_SECONDS: Final = 5.0  # for the last rows, when the gateway goes down
 RETENTION_LOOKS: Final = 36_000  # about an hour
+NODE_LOOKS: Final = 600  # about a minute
 
 
 class UsageWriter:
@@ -46,9 +48,12 @@ class UsageWriter:
         retention_days: int | None = None,
         today: Callable[[], int] = lambda: 0,
         on_error: Callable[[StoreError], None] = lambda _: None,
+        node: int | None = None,
     ) -> None:
+        """`node`: the number of this gateway, if others write into the same database."""
         self._url = url
         self._folder = folder
+        self._node = node
         self._retention_days = retention_days
         self._today = today
         self._on_error = on_error
@@ -64,6 +69,7 @@ class UsageWriter:
         self.written = 0  # rows
 
     def start(self) -> None:
+        self._looks = 0  # without those of `catch_up`: some things are done at the first look
         self._runner = threading.Thread(target=self._run, name="usage-writer", daemon=True)
         self._runner.start()
 
@@ -125,6 +131,7 @@ class UsageWriter:
             while self.take() >= enough:
                 pass
             self._retain()
+            self._keep_node()
         except StoreError as error:
             self._on_error(error)
             self._disconnect()
@@ -185,6 +192,12 @@ class UsageWriter:
             self._connected()
             assert self._database is not None
             self._database.drop_usage_before(first_row_of(self._today() - self._retention_days))
+
+    def _keep_node(self) -> None:
+        if self._node is not None and self._looks % NODE_LOOKS == 1:
+            self._connected()
+            assert self._database is not None
+            keep_number(self._database, self._node)
 
     def _connected(self) -> UsageTable:
         if self._table is None:
