@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.gateway.store.rows import usage_row
+from tests.support.postgres import PostgresServer
 
 from moongate.errors import Overloaded
 from moongate.gateway.config.store_settings import Store
@@ -178,13 +179,32 @@ def test_a_store_that_fails_is_reported_once(place: tuple[str, Path], tmp_path: 
     warnings: list[str] = []
     store = WorkerStore(place, Store(), Limiter(), warn=warnings.append)
     for _ in range(3):
-        store._failed(StoreCorrupt("it is damaged"))
+        for thread in ("keys", "usage"):
+            store._failed(thread, StoreCorrupt("it is damaged"))
     assert warnings == ["it is damaged; usage waits in the journal"]
     store.close()
     (tmp_path / "bad.db").write_bytes(b"no database" * 500)
     with pytest.raises(StoreCorrupt):
         WorkerStore((str(tmp_path / "bad.db"), tmp_path / "other"), Store(), Limiter())
     WorkerStore(place, Store(), Limiter()).close()
+
+
+@pytest.mark.usefixtures("postgres")
+def test_each_outage_is_told_of_and_its_end(tmp_path: Path) -> None:
+    server = PostgresServer()
+    try:
+        warnings: list[str] = []
+        store = WorkerStore((server.url(), tmp_path / "journal"), Store(), Limiter(), warn=warnings.append)
+        store.start()
+        for _ in range(2):
+            told = len(warnings)
+            server.kill()
+            until(lambda: any("waits in the journal" in text for text in warnings[told:]))  # noqa: B023
+            server.start()
+            until(lambda: "the store can be used again" in warnings[told:])  # noqa: B023
+        store.close()
+    finally:
+        server.stop()
 
 
 def test_a_database_that_is_away_at_the_start_is_used_when_it_is_back(tmp_path: Path) -> None:

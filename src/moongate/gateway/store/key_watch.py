@@ -25,11 +25,14 @@ class KeyWatch:
         today: Callable[[], int],
         on_change: Callable[[Snapshot], None],
         on_error: Callable[[StoreError], None],
+        on_success: Callable[[], None] = lambda: None,
     ) -> None:
+        """`on_success` is called after each look."""
         self._url = url
         self._today = today
         self._on_change = on_change
         self._on_error = on_error
+        self._on_success = on_success
         self._stop = threading.Event()
         self._runner: threading.Thread | None = None
         self._database: Database | None = None
@@ -58,6 +61,7 @@ class KeyWatch:
         while not self._stop.wait(LOOK_SECONDS):
             try:
                 self._look()
+                self._on_success()
             except StoreError as error:
                 self._on_error(error)
                 self._disconnect()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -63,18 +64,19 @@ class WorkerStore:
         self._clock = clock
         self._lease = longest + LEASE_MARGIN
         self._warn = warn
-        self._last_error = ""
+        self._faults: dict[str, str] = {}  # what each thread has told of and still has
         self._changes: deque[Snapshot] = deque(maxlen=1)  # the latest counts
         self._snapshot = Snapshot()
         journal = _journal(place, worker, slots, settings.journal)
         self.accounting = Accounting(journal, strict=settings.strict)
         self._writer = self._new_writer(folder, settings, journal.node)
-        self._watch = KeyWatch(self._url, limiter.today, self._changes.append, self._failed)
+        told = partial(self._failed, "keys"), partial(self._works, "keys")
+        self._watch = KeyWatch(self._url, limiter.today, self._changes.append, *told)
         try:
             self._writer.catch_up(START_SECONDS)
             self._snapshot = self._watch.first()
         except (StoreBusy, StoreUnreachable) as error:
-            self._failed(error)  # the threads try again every second
+            self._failed("keys", error)  # the threads try again every second
         except StoreError:
             journal.close()
             raise
@@ -84,7 +86,8 @@ class WorkerStore:
             *(self._url, folder),
             retention_days=settings.retention or None,
             today=self._limiter.today,
-            on_error=self._failed,
+            on_error=partial(self._failed, "usage"),
+            on_success=partial(self._works, "usage"),
             node=node if is_server(self._url) else None,
         )
 
@@ -170,11 +173,16 @@ class WorkerStore:
         while self._changes:
             self._snapshot = self._changes.popleft()
 
-    def _failed(self, error: StoreError) -> None:
-        """In a thread. The same words once: the thread tries again every second."""
-        if str(error) != self._last_error:
-            self._last_error = str(error)
+    def _failed(self, thread: str, error: StoreError) -> None:
+        """In a thread. The same words once, until it works again: the thread tries again every second."""
+        is_new = str(error) not in self._faults.values()
+        self._faults[thread] = str(error)
+        if is_new:
             self._warn(f"{error}; usage waits in the journal")
+
+    def _works(self, thread: str) -> None:
+        if self._faults.pop(thread, "") and not self._faults:
+            self._warn("the store can be used again")
 
 
 def _journal(place: tuple[str, Path], worker: int, slots: int, limit: int) -> Journal:

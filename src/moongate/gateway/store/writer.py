@@ -48,15 +48,19 @@ class UsageWriter:
         retention_days: int | None = None,
         today: Callable[[], int] = lambda: 0,
         on_error: Callable[[StoreError], None] = lambda _: None,
+        on_success: Callable[[], None] = lambda: None,
         node: int | None = None,
     ) -> None:
-        """`node`: the number of this gateway, if others write into the same database."""
+        """`on_success` is called when it works again after an error. `node`: the number of this gateway, if others
+        write into the same database."""
         self._url = url
         self._folder = folder
         self._node = node
         self._retention_days = retention_days
         self._today = today
         self._on_error = on_error
+        self._on_success = on_success
+        self._has_failed = False
         self._stop = threading.Event()
         self._runner: threading.Thread | None = None
         self._lock = -1
@@ -132,14 +136,22 @@ class UsageWriter:
                 pass
             self._retain()
             self._keep_node()
+            if self._has_failed:
+                self._connected()
+                self._has_failed = False
+                self._on_success()
         except StoreError as error:
-            self._on_error(error)
+            self._fail(error)
             self._disconnect()
             return RETRY_SECONDS
         except OSError as error:
-            self._on_error(StoreError(f"the journal {self._folder} cannot be read: {error.strerror}"))
+            self._fail(StoreError(f"the journal {self._folder} cannot be read: {error.strerror}"))
             return RETRY_SECONDS
         return IDLE_SECONDS
+
+    def _fail(self, error: StoreError) -> None:
+        self._has_failed = True
+        self._on_error(error)
 
     def take(self) -> int:
         """Take one batch; gives how many rows it had. Raises StoreError, and then it is still in the journal."""
