@@ -155,3 +155,9 @@ def test_an_error_that_is_too_long_is_neither_cut_nor_passed_on() -> None:
     assert failure.raw is None
     assert failure.error.message == "the provider reported an error of 20000 characters"
     assert failure.error.code is None
+
+
+def test_nothing_is_read_behind_a_failure() -> None:
+    """Each event that is no JSON takes as long as ten that are."""
+    items = EventReader(SseDecoder()).feed(b"data: {}\n\n" + b"data: {x\n\n" * 1000)
+    assert [type(each) for each in items] == [Chunk, Failure]

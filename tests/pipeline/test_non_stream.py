@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.support.length import examples
 
 from moongate import BadUpstream, GatewayError, KimiTransformer, read_reply
 from moongate.kimi.exchange import KimiExchange
 from moongate.pipeline import non_stream as module
+from moongate.wire.sse import SseDecoder
 
 Row = dict[str, Any]
+END_TOKENS = [
+    b"data: [DONE]",
+    b"data:",
+    b"[DONE]",
+    b" ",
+    b"\n",
+    b"\n\n",
+    b"\r",
+    b"\r\n\r\n",
+    b": x",
+    b"event: e",
+    b"data: x",
+]
 
 ANSWER: Row = {"id": "c", "choices": [{"index": 0, "message": {"content": "a"}, "finish_reason": "stop"}]}
 
@@ -148,3 +166,39 @@ def test_a_document_with_an_error_is_no_reply() -> None:
     exchange = KimiTransformer().begin({"messages": [{"role": "user", "content": "Hi"}]})
     with pytest.raises(GatewayError, match="no"):
         module.reply_of(exchange, b'{"error": {"message": "no"}}', "application/json")
+
+
+@pytest.mark.parametrize(
+    "unit", [b":\n\n", b"id\n\n", b": \r\n\r\n", b":\r\r", b"data: [DONE]x\n\n", b"data: x[DONE]\n"]
+)
+def test_many_small_events_cost_the_watch_next_to_nothing(unit: bytes) -> None:
+    data = unit * ((1 << 18) // len(unit))
+    spent = []
+    for _ in range(3):
+        watch = module.EndWatch("text/event-stream")
+        start = time.thread_time()
+        assert not watch.feed(data)
+        spent.append(time.thread_time() - start)
+        if spent[-1] < 0.02:
+            break
+    assert min(spent) < 0.02, spent
+
+
+def test_a_marker_inside_of_a_long_event_is_no_end() -> None:
+    watch = module.EndWatch("text/event-stream")
+    assert not watch.feed(b"data: " + b"x" * 2000 + b"\n")
+    assert not watch.feed(b"data: [DONE]\n\n")
+    assert watch.feed(b": \n\ndata: [DONE]\r\n\r\n" + b"data: more [DONE]\n\n")
+
+
+@settings(max_examples=examples(100), deadline=None, derandomize=True)
+@given(st.lists(st.sampled_from(END_TOKENS), max_size=30), st.integers(1, 40))
+def test_the_watch_finds_the_end_that_the_decoder_finds(tokens: list[bytes], size: int) -> None:
+    data = b"".join(tokens)
+    watch, decoder = module.EndWatch("text/event-stream"), SseDecoder()
+    pieces = [data[at : at + size] for at in range(0, len(data), size)]
+    for piece in pieces:
+        expected = any(frame.data is not None and frame.data.strip() == b"[DONE]" for frame in decoder.feed(piece))
+        assert watch.feed(piece) == expected, pieces
+        if expected:
+            break

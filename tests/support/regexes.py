@@ -16,6 +16,7 @@ from moongate.fast.envelope import _FIELDS
 from moongate.gateway.config.passthrough_settings import is_plain
 from moongate.gateway.http.error_page import page_text
 from moongate.gateway.http.redaction import Redactor
+from moongate.gateway.http.spelling import fold_widely
 from moongate.gateway.http.upstream_errors import is_quota, upstream_error
 from moongate.kimi.answer.argument_names import ArgumentNames
 from moongate.kimi.generations import recognise_model
@@ -170,6 +171,7 @@ def _called(text: str) -> dict[str, object]:
 
 
 FOREIGN: dict[str, Run] = {
+    "gateway/inspect/capturing:_EVENT_END": _of("gateway.inspect.capturing", "_EVENT_END", "finditer"),
     "gateway/inspect/capture_store:_SAFE": _of("gateway.inspect.capture_store", "_SAFE", "sub"),
     "gateway/ui/request_row:_PROVIDER": _of("gateway.ui.request_row", "_PROVIDER", "sub"),
     "gateway/ui/markup:_MISLEADING": _of("gateway.ui.markup", "_MISLEADING", "sub"),
@@ -194,7 +196,7 @@ FOREIGN: dict[str, Run] = {
     "gateway/server/known_heads:LENGTH": _of("gateway.server.known_heads", "LENGTH", "search"),
     "gateway/http/host_policy:_HOST": _of("gateway.http.host_policy", "_HOST", "fullmatch"),
     "gateway/http/error_page:_HIDDEN": page_text,
-    "gateway/http/error_page:_TAG": page_text,
+    "gateway/http/error_page:TAG": page_text,
     "gateway/http/upstream_errors:_AFTER": lambda text: upstream_error(503, {}, text.encode()),
     "gateway/http/upstream_errors:_QUOTA": lambda text: is_quota(UpstreamRefused(text, status=429)),
     "gateway/http/upstream_errors:_retry_after": lambda text: upstream_error(503, {b"retry-after": text.encode()}, b""),
@@ -203,6 +205,9 @@ FOREIGN: dict[str, Run] = {
     "gateway/http/spelling:_TAG": _of("gateway.http.spelling", "_TAG", "sub"),
     "gateway/http/spelling:_NO_CODE": _of("gateway.http.spelling", "_NO_CODE", "sub"),
     "gateway/http/spelling:_JSON_CODE": _of("gateway.http.spelling", "_JSON_CODE", "finditer"),
+    "gateway/http/spelling:_CODE": fold_widely,
+    "gateway/http/spelling:_URL_CODE": fold_widely,
+    "gateway/http/spelling:_COLOUR": fold_widely,
     "gateway/http/spelling:_URL_ESCAPE": _of("gateway.http.spelling", "_URL_ESCAPE", "finditer"),
     "gateway/http/spelling:_HTML_ESCAPE": _of("gateway.http.spelling", "_HTML_ESCAPE", "finditer"),
     "gateway/http/spelling:_OTHER": _of("gateway.http.spelling", "_OTHER", "sub"),

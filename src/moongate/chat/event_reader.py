@@ -96,8 +96,19 @@ class EventReader:
         self.decoder = decoder
 
     def feed(self, data: bytes) -> list[Item]:
-        return [item_of(frame) for frame in self.decoder.feed(data)]
+        """The items of a read. A failure is the last one: nobody reads on behind it."""
+        return _items_of(self.decoder.feed(data))
 
     def close(self) -> list[Item]:
         """What the end of the stream completes."""
-        return [item_of(frame) for frame in self.decoder.close()]
+        return _items_of(self.decoder.close())
+
+
+def _items_of(frames: list[Frame]) -> list[Item]:
+    items: list[Item] = []
+    for frame in frames:
+        item = item_of(frame)
+        items.append(item)
+        if isinstance(item, Failure):
+            break
+    return items

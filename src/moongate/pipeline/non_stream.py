@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from moongate.chat.accumulate import Accumulator
 from moongate.chat.contracts import Exchange
@@ -13,7 +14,11 @@ from moongate.errors import BadUpstream, GatewayError
 from moongate.payload import JsonObject, object_of
 from moongate.pipeline.upstream_reader import AnswerDocument, UpstreamReader, checked_answer
 from moongate.wire.frames import DOCUMENT_LIMIT, DONE
-from moongate.wire.framing import decoder_for, framing_of
+from moongate.wire.framing import declared_framing, decoder_for, framing_of
+
+MAX_END_EVENT: Final = 1024  # bytes of an event that may be the marker of the end, and what is looked at around it
+MAX_PLACES: Final = 16  # that may be the marker, in one read
+_EVENT_ENDS: Final = (b"\n\n", b"\r\r", b"\n\r")  # the last one is the middle of CR LF CR LF
 
 
 def read_reply(exchange: Exchange, data: bytes, content_type: str) -> JsonObject:
@@ -73,19 +78,55 @@ def _read(exchange: Exchange, data: bytes, content_type: str) -> JsonObject:
 class EndWatch:
     """Finds the end-of-stream marker: a provider may keep the connection open long after it.
 
+    Only the events around the last places that look like the marker are read, so that a read of many small events
+    costs next to nothing.
+
     >>> watch = EndWatch("text/event-stream")
     >>> [watch.feed(data) for data in (b"data: {}\\n\\ndata: [DO", b"NE]\\n\\n")]
     [False, True]
     """
 
     def __init__(self, content_type: str, limit: int = DOCUMENT_LIMIT) -> None:
-        self._decoder = decoder_for(content_type, limit)
+        self._content_type = content_type
+        self._limit = limit
+        self._is_stream = decoder_for(content_type) is not None
+        self._ends = (b"\n",) if declared_framing(content_type) == "ndjson" else _EVENT_ENDS
+        self._last = b""  # the end of what came
+        self._has_more = False  # more came before that
+        self._size = 0  # bytes of the event that has no end yet
 
     def feed(self, data: bytes) -> bool:
-        """Was that the end? Never for one document: it ends with its bytes."""
-        if self._decoder is None or self._decoder.overflow:
+        """Was that the end? Never for one document: it ends with its bytes. An event that is too large has none."""
+        if not self._is_stream or self._size > self._limit:
             return False
-        return any(frame.data is not None and frame.data.strip() == DONE for frame in self._decoder.feed(data))
+        at = self._last_end(data)
+        self._size = len(data) - at if at else self._size + len(data)
+        data = self._last + data
+        found = DONE in data and self._is_end(data)
+        self._has_more = self._has_more or len(data) > MAX_END_EVENT
+        self._last = data[-MAX_END_EVENT:]
+        return found
+
+    def _last_end(self, data: bytes) -> int:
+        """Where the last event in `data` ends; 0 if none does."""
+        return max(at + len(end) if (at := data.rfind(end)) >= 0 else 0 for end in self._ends)
+
+    def _is_end(self, data: bytes) -> bool:
+        """Is one of the last events of `data` the marker?"""
+        place = len(data)
+        for _ in range(MAX_PLACES):
+            place = data.rfind(DONE, 0, place)
+            if place < 0:
+                break
+            first = max(0, place - MAX_END_EVENT)
+            begin = self._last_end(data[first:place])
+            if not begin and (first or self._has_more):
+                continue  # it belongs to an event that began long before
+            decoder = decoder_for(self._content_type)
+            frames = [] if decoder is None else decoder.feed(data[first + begin : place + MAX_END_EVENT])
+            if any(frame.data is not None and frame.data.strip() == DONE for frame in frames):
+                return True
+        return False
 
 
 class _Stream:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import base64
 import json
+import textwrap
 from urllib.parse import quote
 
 import pytest
@@ -10,7 +11,9 @@ from hypothesis import strategies as st
 from tests.support.length import examples
 
 from moongate.errors import GatewayError
-from moongate.gateway.http.redaction import MASK, MAX_ERROR_EVENTS, MAX_LOCATED, Redactor
+from moongate.gateway.http.error_page import page_text
+from moongate.gateway.http.redaction import MASK, MAX_ERROR_EVENTS, MAX_LOCATED, WINDOW, Redactor
+from moongate.gateway.http.spelling import fold
 
 SECRET = "sk-can/ary+secret=42"
 REDACTOR = Redactor([SECRET, "sk-can", "short"])
@@ -84,6 +87,45 @@ def test_a_secret_is_masked_in_any_spelling(name: str) -> None:
     assert redactor.redact(text + "." * MAX_LOCATED) == MASK
 
 
+def inside(markup: str) -> str:
+    return KEY[:12] + markup + KEY[12:]
+
+
+WIDE_SPELLINGS = {
+    "a comment": inside("<!-- why -->"),
+    "a comment with markup": inside("<!-- a > b, <i>why</i> -->"),
+    "an attribute with a bracket": inside('<a title="x>y">'),
+    "another quote": inside("<a title='x>y'>"),
+    "a script": inside("<script>let key = 1</script>"),
+    "a style": inside("<style media=print>b {}</style>"),
+    "a template": inside("<template>words</template>"),
+    "sections": f"<![CDATA[{inside(']]><![CDATA[')}]]>",
+    "an escaped comment": inside("\\u003c!-- a>b --\\u003e"),
+    "colours": "\x1b[1;31m".join(KEY),
+    "escapes of Python": "".join(f"\\x{ord(each):02x}" for each in KEY),
+    "one of them": KEY.replace("C", "\\x43"),
+    "escapes of JavaScript": "".join(f"\\u{{{ord(each):x}}}" for each in KEY),
+    "long escapes": "".join(f"\\U{ord(each):08x}" for each in KEY),
+    "octal escapes": "".join(f"\\{ord(each):03o}" for each in KEY),
+    "URL escapes of browsers": "".join(f"%u{ord(each):04x}" for each in KEY),
+    "full width": "".join(chr(ord(each) + 0xFEE0) for each in KEY),
+    "long s": KEY.replace("s", "\u017f"),
+    "digits with blanks": KEY.encode().hex(" "),
+    "base64 in lines": "\n".join(textwrap.wrap(base64.b64encode(f"Bearer {KEY}".encode()).decode(), 9)),
+}
+
+
+@pytest.mark.parametrize("name", WIDE_SPELLINGS)
+def test_nothing_of_a_secret_is_left_in_a_rare_spelling(name: str) -> None:
+    redactor = Redactor([KEY])
+    spelt = WIDE_SPELLINGS[name]
+    for text in (f"Incorrect key: {spelt} was given", f"{spelt}{'.' * MAX_LOCATED}", page_text(f"<p>is {spelt}</p>")):
+        redacted = redactor.redact(text)
+        assert MASK in redacted or text == "is"
+        assert KEY[12:].lower() not in fold(redacted.lower())
+        assert not any(spelt[at : at + 12] in redacted for at in range(len(spelt) - 12))
+
+
 @pytest.mark.parametrize("name", SPELLINGS)
 def test_events_stay_events(name: str) -> None:
     message = json.dumps(SPELLINGS[name])
@@ -112,6 +154,11 @@ def test_two_secrets_in_unusual_spellings_are_both_masked() -> None:
     other = "another-secret-of-ours-42"
     text = f"{KEY.upper()} and {other.upper()}"
     assert Redactor([KEY, other]).redact(text) == f"{MASK} and {MASK}"
+
+
+@pytest.mark.parametrize("at", [WINDOW - 9, WINDOW, 2 * WINDOW + 5])
+def test_a_secret_in_a_long_text_is_found_wherever_it_stands(at: int) -> None:
+    assert Redactor([KEY]).redact("." * at + KEY.upper() + "." * WINDOW) == MASK
 
 
 def test_words_that_share_letters_with_a_secret_stay() -> None:

@@ -5,7 +5,7 @@ import doctest
 import pytest
 
 from moongate.gateway.http import spelling
-from moongate.gateway.http.spelling import fold, folded_positions
+from moongate.gateway.http.spelling import fold, fold_widely, folded_positions, has_wide_spellings
 
 
 @pytest.mark.parametrize(
@@ -32,9 +32,48 @@ def test_spellings_of_one_text(text: str) -> None:
     assert fold(text) == "skabc012"
 
 
-@pytest.mark.parametrize("text", ["&#99999999;", "&#x110000;", "&#1114112;", "\\ud800", "\\", "%", "%zz", "&", "<", ""])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sk-abc012",
+        "sk-<!-- > -->abc012",
+        "sk-<b title='>x'>abc</b>012",
+        r"\x73k-abc\060\061\062",
+        r"\\x73k-abc012",
+        r"\u{73}k-\u{000061}bc\U00000030\n12",
+        "%u0073k-abc012",
+        "<![CDATA[sk-abc]]>012",
+        "s\uff4b-ab\u24d2012",
+        "sk-a\u0301bc012",
+        "&lt;!-- x > --&gt;sk-abc012",
+    ],
+)
+def test_rare_spellings_of_one_text(text: str) -> None:
+    assert fold_widely(text) == "skabc012"
+    assert has_wide_spellings(text) or text == "sk-abc012"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "&#99999999;",
+        "&#x110000;",
+        "&#1114112;",
+        "\\ud800",
+        "\\xzz",
+        "\\u{110000}",
+        "\\400",
+        "\\",
+        "%",
+        "%zz",
+        "&",
+        "<",
+        "",
+    ],
+)
 def test_odd_escapes_are_no_error(text: str) -> None:
     fold(text)
+    fold_widely(text)
     folded_positions(text)
 
 

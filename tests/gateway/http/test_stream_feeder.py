@@ -9,7 +9,7 @@ import time
 import pytest
 
 from moongate.errors import BadUpstream
-from moongate.gateway.http.stream_feeder import OFFLOAD_CHARS, OFFLOAD_PENDING, StreamFeeder
+from moongate.gateway.http.stream_feeder import OFFLOAD_CHARS, OFFLOAD_LINES, OFFLOAD_PENDING, StreamFeeder
 from moongate.gateway.server.activity import Activity
 
 pytestmark = pytest.mark.interpreted("brings a session of its own")
@@ -111,6 +111,23 @@ def test_a_large_read_is_fed_in_a_thread_and_nothing_overtakes_it() -> None:
     assert parts.steps[-1] == "resume"
     assert parts.threads == {True, False}
     assert ticks > 10  # the loop was free
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r"])
+def test_a_read_of_many_lines_is_fed_in_a_thread(end: bytes) -> None:
+    """Each of them may be an event that is no JSON, or nothing at all."""
+    parts = Parts()
+
+    async def run() -> None:
+        feeder = feeder_of(parts)
+        feeder.feed(b"x" * 2 * OFFLOAD_LINES + end * OFFLOAD_LINES)
+        await feeder.settle()
+        assert parts.threads == {True}
+        feeder.feed(end * (OFFLOAD_LINES + 1))
+        await feeder.settle()
+
+    asyncio.run(run())
+    assert parts.threads == {True, False}
 
 
 def test_it_stays_paused_if_the_client_has_fallen_behind() -> None:

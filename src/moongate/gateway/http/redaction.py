@@ -13,7 +13,7 @@ from typing import Final
 from urllib.parse import quote
 
 from moongate.errors import GatewayError
-from moongate.gateway.http.spelling import fold, folded_positions
+from moongate.gateway.http.spelling import fold, fold_widely, folded_positions, has_wide_spellings
 from moongate.payload import JsonObject, dumps, object_of
 
 MASK: Final = "[secret]"
@@ -21,6 +21,8 @@ MIN_LENGTH: Final = 6  # a shorter "secret" may be a common word, which would be
 MIN_FOLDED: Final = 12  # letters and digits of a secret that is found in any spelling
 MAX_AT_ONCE: Final = 2048  # characters in which all secrets are looked for at the same time
 MAX_ERROR_EVENTS: Final = 128 * 1024  # bytes at the end of a stream that hold the whole event of its error
+WINDOW: Final = 256 * 1024  # characters that are read at once; no error is longer
+OVERLAP: Final = 16 * 1024  # characters of a secret in an unusual spelling
 MAX_LOCATED: Final = 16 * 1024  # characters of a text in which an unusual spelling is masked alone, else the whole text
 
 
@@ -30,7 +32,8 @@ class Redactor:
     def __init__(self, secrets: Iterable[str]) -> None:
         secrets = [secret for secret in secrets if len(secret) >= MIN_LENGTH]
         self._usual = AnyOf({form for secret in secrets for form in _forms(secret)})
-        self._folded = AnyOf({fold(secret) for secret in secrets if len(fold(secret)) >= MIN_FOLDED})
+        spelt = {fold(form) for secret in secrets for form in (secret, *_encoded(secret.encode()))}
+        self._folded = AnyOf({form for form in spelt if len(form) >= MIN_FOLDED})
         self._shortest = min(map(len, secrets), default=0)
 
     def redact(self, text: str) -> str:
@@ -78,8 +81,15 @@ class Redactor:
         return value
 
     def _is_hidden(self, text: str) -> bool:
-        """Is a secret in the text, in a spelling of its own?"""
-        return self._folded.is_in(fold(text))
+        """Is a secret in the text, in a spelling of its own? A long text is read in parts, between which other threads
+        may run."""
+        parts = (text[at : at + WINDOW + OVERLAP] for at in range(0, len(text), WINDOW))
+        return any(map(self._is_hidden_in, (text,) if len(text) <= WINDOW else parts))
+
+    def _is_hidden_in(self, text: str) -> bool:
+        if self._folded.is_in(fold(text)):
+            return True
+        return has_wide_spellings(text) and self._folded.is_in(fold_widely(text))
 
     def _unhidden(self, text: str) -> str:
         """The text with secrets masked where they stand; if they cannot be told from what is around them, the mask."""
@@ -121,16 +131,21 @@ class AnyOf:
 def _forms(secret: str) -> Iterable[str]:
     data = secret.encode()
     yield secret
-    yield data.hex()
     yield data.hex().upper()
     yield secret.replace("/", "\\/")  # as some JSON writers escape it
     yield quote(secret, safe="")
     yield quote(secret, safe="").lower()
     yield "".join(f"%{byte:02X}" for byte in data)
-    # Base64 of any text that contains the secret: three alignments, without characters that encode neighbours too.
+    for form in _encoded(data):
+        yield form
+        yield form.replace("+", "-").replace("/", "_")
+
+
+def _encoded(data: bytes) -> Iterable[str]:
+    """As hexadecimal digits, and as base64 of any text that contains it: three alignments, without characters that
+    encode neighbours too."""
+    yield data.hex()
     for shift in range(3):
         encoded = b64encode(b"\0" * shift + data).rstrip(b"=").decode("ascii")
         end = len(encoded) - 1 if (shift + len(data)) % 3 else len(encoded)
-        inner = encoded[(0, 2, 3)[shift] : end]
-        yield inner
-        yield inner.replace("+", "-").replace("/", "_")
+        yield encoded[(0, 2, 3)[shift] : end]

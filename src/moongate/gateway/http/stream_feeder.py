@@ -19,6 +19,7 @@ from moongate.net.contract import Response
 
 OFFLOAD_PENDING: Final = 64 * 1024  # of reads that have given no output yet: an event of this size may take long
 OFFLOAD_CHARS: Final = 128 * 1024  # of an answer that was read so far: its end may take long
+OFFLOAD_LINES: Final = 4000  # of one read: an event takes up to 10 µs of CPU time, however small it is
 
 
 class FedStream(Protocol):
@@ -74,7 +75,7 @@ class StreamFeeder:
             return
         if self._session.finished:
             return  # nothing after the end is read
-        if self._unsettled + len(data) > OFFLOAD_PENDING or self._session.size > OFFLOAD_CHARS:
+        if self._unsettled + len(data) > OFFLOAD_PENDING or self._session.size > OFFLOAD_CHARS or _has_many_lines(data):
             self._feed_in_thread(data)
             return
         self._activity.feeding = self._stream.task
@@ -143,3 +144,7 @@ class StreamFeeder:
             self._response.resume()
         if thread is not None:
             thread.set_result(None)
+
+
+def _has_many_lines(data: bytes) -> bool:
+    return len(data) > OFFLOAD_LINES and data.count(b"\n") + data.count(b"\r") > OFFLOAD_LINES

@@ -7,18 +7,19 @@ caused it. A session gives the same output however its input is cut, so the clie
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter, time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from moongate.chat.contracts import Exchange, Note
+from moongate.pipeline.chain import ChainExchange
 
 if TYPE_CHECKING:
     from moongate.gateway.target import Target
 
 MAX_KEPT: Final = 1 << 20  # bytes of each body, and of each answer
-MAX_NOTES: Final = 1000
+MAX_NOTES: Final = 1000  # of a request
 MAX_PIECES: Final = 4000  # events of an answer; later ones are joined with the last
 NO_CAUSE: Final = (-1, -1)
 
@@ -87,8 +88,9 @@ class Capture:
         self.notes: list[tuple[int, int, Note]] = []  # attempt and event, -1: before the answer
         self.exchange: Exchange | None = None  # of the attempt that runs
         self.event = -1  # of the provider's answer that is worked on
-        self._seen: Counter[str] = Counter()  # notes that were taken, of any attempt
-        self._looked_at = 0  # notes of the exchange when it was looked at last
+        self._seen: Counter[Hashable] = Counter()  # notes that were taken, of any attempt
+        self._present: Counter[Hashable] = Counter()  # those of the exchange that was looked at last
+        self._looked_at: list[tuple[Exchange, int]] = []  # its parts, and how many notes of each were taken
 
     def now(self) -> float:
         return perf_counter() - self.began
@@ -103,22 +105,31 @@ class Capture:
         return attempt
 
     def take_notes(self) -> None:
-        """Those that were added since the last time belong to what is worked on."""
-        found = self.exchange.notes if self.exchange is not None else ()
-        if len(found) != self._looked_at:
-            self._looked_at = len(found)
-            self._take(found)
+        """Those that were added since the last time belong to what is worked on. It is called for each event, so only
+        new notes are looked at, and none beyond the limit."""
+        exchange = self.exchange
+        if exchange is None or len(self.notes) >= MAX_NOTES:
+            return
+        parts = exchange.exchanges if isinstance(exchange, ChainExchange) else (exchange,)
+        before, self._looked_at = self._looked_at, []
+        if not before or before[0][0] is not parts[0]:
+            self._present = Counter()
+        for at, part in enumerate(parts):
+            notes = part.notes
+            taken = before[at][1] if at < len(before) and before[at][0] is part else 0
+            if len(notes) > taken:
+                self._take(notes[taken : taken + MAX_NOTES])
+            self._looked_at.append((part, len(notes)))
 
     def _take(self, found: Sequence[Note]) -> None:
-        """Notes are made when they are read, and those of a chain follow each other by transformer: equal ones are
-        counted to find those that are new."""
-        present: Counter[str] = Counter()
-        for note in found[:MAX_NOTES]:
-            name = repr(note)
-            present[name] += 1
-            if present[name] > self._seen[name]:
+        """Take the notes that no attempt had before: further attempts make most of them again. Equal ones are counted
+        to find those that are new."""
+        for note in found:
+            name = _name_of(note)
+            self._present[name] += 1
+            if self._present[name] > self._seen[name] and len(self.notes) < MAX_NOTES:
+                self._seen[name] = self._present[name]
                 self.notes.append((len(self.attempts) - 1, self.event, note))
-        self._seen |= present
 
     def write(self, data: bytes) -> None:
         """Something left for the client."""
@@ -130,5 +141,16 @@ class Capture:
         """`notes` are all of the request's, those of the front included."""
         self.request = request
         self.take_notes()
-        self.event = -1
-        self._take(notes)
+        self.event, self._present = -1, Counter()
+        self._take(notes[:MAX_NOTES])
+
+
+def _name_of(note: Note) -> Hashable:
+    """The same for equal notes. Large values are not read: that would take as long as they are."""
+    if not isinstance(note, Note):  # of a custom transformer it may be of any class that has a kind
+        return repr(note)
+    return note.kind, note.where, _name_of_value(note.before), _name_of_value(note.after), note.why
+
+
+def _name_of_value(value: Any) -> Hashable:
+    return (type(value), len(value)) if isinstance(value, dict | list | tuple) else value

@@ -93,4 +93,6 @@ def _value(value: Any, redactor: Redactor) -> str | None:
         text = dumps(value).decode("utf-8", "replace")
     except (TypeError, ValueError):
         text = MASK
-    return redactor.redact(text)[:MAX_NOTE]
+    # Nothing behind is looked at: a schema may be megabytes.
+    redacted = redactor.redact(text[: MAX_NOTE + MAX_SECRET])
+    return (redacted[:-MAX_SECRET] if len(text) > MAX_NOTE + MAX_SECRET else redacted)[:MAX_NOTE]

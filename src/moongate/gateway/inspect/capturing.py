@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from moongate.errors import GatewayError
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     from moongate.gateway.target import Target
 
 EVENT_ENDS: Final = (b"\r\n\r\n", b"\n\n", b"\r\r")
+_EVENT_END: Final = re.compile(b"|".join(EVENT_ENDS))
+SEAM: Final = 3  # an end has at most four bytes
+MAX_SPLIT: Final = 256  # events of one read that are fed one by one: they are not read in a thread
 MAX_HELD: Final = 64 * 1024  # bytes of an event without an end: the session must see them, because it has limits
 
 
@@ -93,7 +98,9 @@ class CapturedResponse:
 
     def __init__(self, response: Response, capture: Capture, attempt: CapturedAttempt) -> None:
         self._response, self._capture, self._attempt = response, capture, attempt
-        self._rest = b""  # of an event that is not complete yet
+        self._rest: list[bytes] = []  # of an event that is not complete yet
+        self._held = 0  # bytes of it
+        self._seam = b""  # its last bytes
         self._has_events = attempt.content_type.lower().startswith("text/event-stream")
         self.status = response.status
         self.headers: Mapping[bytes, bytes] = response.headers
@@ -122,8 +129,8 @@ class CapturedResponse:
         error = ""
         try:
             await rest
-            if self._rest:
-                self._feed_event(sink, self._rest)
+            if self._held:
+                self._feed_event(sink, b"".join(self._rest))
         except BaseException as failure:
             error = _reason(failure)
             raise
@@ -136,17 +143,27 @@ class CapturedResponse:
         if not self._has_events:
             self._feed_event(sink, data)
             return
-        data, self._rest = self._rest + data, b""
-        at = 0
-        while at < len(data):
-            end = _event_end(data, at)
-            if end < 0:
-                break
-            self._feed_event(sink, data[at:end])
-            at = end
-        self._rest = data[at:]
-        if len(self._rest) > MAX_HELD:
-            rest, self._rest = self._rest, b""
+        seam = self._seam + data
+        if not _EVENT_END.search(seam):
+            self._hold(sink, data)
+            return
+        data = b"".join([*self._rest, data])
+        self._rest, self._held, at = [], 0, 0
+        for found in islice(_EVENT_END.finditer(data), MAX_SPLIT):
+            self._feed_event(sink, data[at : found.end()])
+            at = found.end()
+        last = max(data.rfind(end, at) + len(end) if end in data[at:] else at for end in EVENT_ENDS)
+        if last > at:  # more events than are worth a look
+            self._feed_event(sink, data[at:last])
+        self._hold(sink, data[last:])
+
+    def _hold(self, sink: Sink, data: bytes) -> None:
+        """Keep the beginning of an event, or a piece of it."""
+        self._rest.append(data)
+        self._held += len(data)
+        self._seam = (self._seam + data)[-SEAM:] if len(self._rest) > 1 else data[-SEAM:]
+        if self._held > MAX_HELD:
+            rest, self._rest, self._held = b"".join(self._rest), [], 0
             self._feed_event(sink, rest)
 
     def _feed_event(self, sink: Sink, data: bytes) -> None:
@@ -164,12 +181,6 @@ class CapturedResponse:
     def _end(self, error: str) -> None:
         self._attempt.ended_at = self._capture.now()
         self._attempt.error = self._attempt.error or error
-
-
-def _event_end(data: bytes, at: int) -> int:
-    """Where the event that begins at a place ends; -1: not in this data."""
-    ends = [found + len(end) for end in EVENT_ENDS if (found := data.find(end, at)) >= 0]
-    return min(ends, default=-1)
 
 
 def _reason(error: BaseException) -> str:
