@@ -144,6 +144,13 @@ def test_a_line_of_an_event_that_is_no_json_is_masked_whole() -> None:
     assert redactor.redact_events(untouched) == untouched
 
 
+@pytest.mark.parametrize("depth", [100, 900])
+def test_a_deep_event_with_a_secret_is_masked_whole(depth: int) -> None:
+    deep = b"[" * depth + b"]" * depth
+    event = b'data: {"error":{"message":"%b","x":%b}}\n\n' % (KEY.upper().encode(), deep)
+    assert Redactor([KEY]).redact_events(event) == f"data: {MASK}\n\n".encode()
+
+
 def test_in_a_long_output_only_the_event_of_the_error_is_looked_at() -> None:
     answer = b'data: {"text":"%b"}\n\n' % KEY.encode() + b"data: {}\n\n" * MAX_ERROR_EVENTS
     error = b'data: {"error":"%b"}\n\n' % KEY.upper().encode()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
 
+import pytest
 from tests.gateway.scripted import DONE, chunk
 
 from moongate.gateway.trace.message_content import MAX_CONTENT, answer_text, messages_text, with_parts
@@ -52,3 +54,44 @@ def test_any_other_body_is_shown_as_it_is() -> None:
     event = 'event: message_start\ndata: {"type":"message_start"}\n\n'
     for body in (event, '{"type":"message","content":[]}', "", '{"choices":5}', "{broken", "data: {broken\n\n"):
         assert answer_text(body, newest=True) == body
+
+
+SECRET = "sk-a-secret-0123456789"
+
+
+def mask(text: str) -> str:
+    return text.replace(SECRET, "[secret]")
+
+
+@pytest.mark.parametrize("at", range(MAX_CONTENT - len(SECRET) - 4, MAX_CONTENT + 4, 7))
+@pytest.mark.parametrize("newest", [False, True])
+def test_a_secret_where_a_text_is_cut_leaves_nothing(at: int, newest: bool) -> None:
+    content = "x" * (at - 40) + SECRET + "y" * 100_000
+    message = {"role": "user", "content": content}
+    body = json.dumps({"choices": [{"message": message}]})
+    for shown in (
+        messages_text({"messages": [message] * 2}, newest, mask),
+        messages_text({"input": content}, newest, mask),
+        answer_text(body, newest, mask),
+        answer_text(content, newest, mask),
+    ):
+        assert len(shown) <= MAX_CONTENT
+        assert SECRET[:6] not in shown
+
+
+def test_a_secret_in_pieces_of_a_stream_is_masked_when_they_are_put_together() -> None:
+    body = (chunk(SECRET[:9]) + chunk(SECRET[9:]) + chunk("", "stop") + DONE).decode()
+    assert "[secret]" in answer_text(body, False, mask)
+
+
+@pytest.mark.parametrize("content", ["x", [{"type": "text", "text": "x"}] * 300_000])
+def test_no_more_of_a_history_is_read_than_is_shown(content: object) -> None:
+    chat = {"messages": [{"role": "user", "content": content}] * (200_000 if content == "x" else 1)}
+    spent = []
+    for _ in range(3):
+        start = time.thread_time()
+        messages_text(chat, newest=True)
+        spent.append(time.thread_time() - start)
+        if spent[-1] < 0.05:
+            break
+    assert min(spent) < 0.05, spent

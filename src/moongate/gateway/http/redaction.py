@@ -13,6 +13,7 @@ from typing import Final
 from urllib.parse import quote
 
 from moongate.errors import GatewayError
+from moongate.gateway.http.json_body import deeper_than
 from moongate.gateway.http.spelling import fold, fold_widely, folded_positions, has_wide_spellings
 from moongate.payload import JsonObject, dumps, object_of
 
@@ -21,6 +22,7 @@ MIN_LENGTH: Final = 6  # a shorter "secret" may be a common word, which would be
 MIN_FOLDED: Final = 12  # letters and digits of a secret that is found in any spelling
 MAX_AT_ONCE: Final = 2048  # characters in which all secrets are looked for at the same time
 MAX_ERROR_EVENTS: Final = 128 * 1024  # bytes at the end of a stream that hold the whole event of its error
+MAX_LEVELS: Final = 64  # of an event that is gone through: deeper ones are masked whole
 WINDOW: Final = 256 * 1024  # characters that are read at once; no error is longer
 OVERLAP: Final = 16 * 1024  # characters of a secret in an unusual spelling
 MAX_LOCATED: Final = 16 * 1024  # characters of a text in which an unusual spelling is masked alone, else the whole text
@@ -67,7 +69,8 @@ class Redactor:
         if not self._is_hidden(value):
             return line
         found = object_of(value.encode("utf-8", "surrogateescape"))
-        masked = MASK if found is None else dumps(self._redacted_value(found)).decode("utf-8", "surrogateescape")
+        is_odd = found is None or deeper_than(found, MAX_LEVELS)
+        masked = MASK if is_odd else dumps(self._redacted_value(found)).decode("utf-8", "surrogateescape")
         return f"{field}{colon} {masked}"
 
     def _redacted_value(self, value: object) -> object:

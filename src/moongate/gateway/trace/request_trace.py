@@ -59,7 +59,7 @@ class RequestTrace:
         self.redact, self.spans = redact, list[Span]()
         self._settings, self._offset = settings, offset
         self._parameters: JsonObject = {}
-        self.messages = ""  # of the client, as JSON, if content is wanted
+        self.messages = ""  # of the client, as JSON without secrets, if content is wanted
         self._first = 0  # the span that the attempt which runs began with
 
     def now(self) -> int:
@@ -69,7 +69,7 @@ class RequestTrace:
         """The same call, whose spans end when it ends."""
         self._parameters = {name: chat[name] for name in _PARAMETERS if name in chat}
         if self._settings.with_content:  # now: a request is forgotten when its answer has begun
-            self.messages = messages_text(chat, newest=self._settings.names is NEWEST)
+            self.messages = messages_text(chat, self._settings.names is NEWEST, self.redact)
 
         async def attempt(each: Attempt) -> None:
             self._first = len(self.spans)

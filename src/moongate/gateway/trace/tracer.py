@@ -82,8 +82,8 @@ class Tracer:
         if bodies is None:
             return
         attributes, is_newest = trace.spans[-1].attributes, self._settings.names is names.NEWEST
-        attributes[self._settings.names["input"]] = trace.redact(trace.messages)
-        attributes[self._settings.names["output"]] = answer_text(bodies[1], is_newest)
+        attributes[self._settings.names["input"]] = trace.messages
+        attributes[self._settings.names["output"]] = answer_text(bodies[1], is_newest, trace.redact)
 
 
 def _attributes(handler: RequestHandler, entry: Entry) -> Attributes:
