@@ -11,7 +11,16 @@ PUBLIC = HostPolicy("0.0.0.0", [])
 
 @pytest.mark.parametrize(
     "host",
-    [b"127.0.0.1:3000", b"127.0.0.1", b"localhost:1", b"LOCALHOST", b"[::1]:3000", b"gate.example", b"GATE.example:80"],
+    [
+        b"127.0.0.1:3000",
+        b"127.0.0.1",
+        b"localhost:1",
+        b"LOCALHOST",
+        b"localhost.",
+        b"[::1]:3000",
+        b"gate.example",
+        b"GATE.example:80",
+    ],
 )
 def test_our_own_names_are_answered(host: bytes) -> None:
     LOCAL.check({b"host": host})
@@ -78,7 +87,18 @@ def test_the_cache_of_hosts_is_limited() -> None:
             b"evil.com#localhost",
             b"localhost, evil.com",
         ),
-        *(b"127.0.0.1 evil.com", b"127.0.0.1:123456", b"[]", b":80", b"localhost:" + b"1" * 60_000, b"local\xe9host"),
+        *(
+            b"127.0.0.1 evil.com",
+            b"127.0.0.1:123456",
+            b"[]",
+            b":80",
+            b"[127.0.0.1]",
+            b"localhost..",
+            b"127.0.0.1..",
+            b".localhost",
+            b"localhost:" + b"1" * 60_000,
+            b"local\xe9host",
+        ),
     ],
 )
 def test_what_is_no_host_is_refused(host: bytes) -> None:

@@ -16,8 +16,11 @@ from moongate.errors import BadRequest, Forbidden
 from moongate.gateway.config.load import is_loopback
 
 MAX_CACHED: Final = 256  # accepted Host headers
+MAX_NAME: Final = 255
 # A name or an address, and a port. Anything else, and be it around our own name, is no host.
-_HOST: Final = re.compile(r"(?:\[([0-9a-f:.]{2,45})\]|([a-z0-9._-]{1,255}))(?::[0-9]{0,5})?")
+_HOST: Final = re.compile(
+    r"(?:\[([0-9a-f]{0,4}:[0-9a-f:.]{1,43})\]|([a-z0-9_-]+(?:\.[a-z0-9_-]+)*+\.?))(?::[0-9]{0,5})?"
+)
 
 
 class HostPolicy:
@@ -51,7 +54,7 @@ class HostPolicy:
 
 def _without_port(host: str) -> str:
     """The name in a Host header; "" if it is none."""
-    found = _HOST.fullmatch(host)
+    found = _HOST.fullmatch(host) if len(host) <= MAX_NAME else None
     return "" if found is None else found[1] or found[2]
 
 
