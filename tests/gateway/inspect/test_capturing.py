@@ -104,7 +104,7 @@ def test_notes_are_looked_at_once(monkeypatch: pytest.MonkeyPatch, in_chain: boo
     )
     if in_chain:
         first = SimpleNamespace(notes=notes_of(3), assembles_calls=False, accepts_late_ids=False)
-        exchange = ChainExchange({}, [first, exchange])  # type: ignore[list-item]
+        exchange = ChainExchange({}, [first, exchange])
     added = notes_of(2 * MAX_NOTES)
     captured([b"data: x\n\n"] * len(added), exchange, lambda _: notes.append(added[len(notes)]))
     assert read <= MAX_NOTES + 3
@@ -115,7 +115,7 @@ def test_notes_that_a_further_attempt_repeats_are_taken_once() -> None:
     capture = Capture("r", "", time.perf_counter())
     for _ in range(2):
         repeated = [Note("schema", "tools[0]", {**schema}, {**schema, "x": 1}), *notes_of(2)]
-        capture.exchange = SimpleNamespace(notes=repeated)  # type: ignore[assignment]
+        capture.exchange = SimpleNamespace(notes=repeated)
         capture.take_notes()
         repeated += notes_of(1)  # the same once more
         capture.take_notes()
