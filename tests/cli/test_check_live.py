@@ -128,6 +128,17 @@ def test_live_fails_for_what_does_not_work(
     assert said in failed[0]["detail"]
 
 
+def test_live_says_whom_it_cannot_ask(vendor: SimServer, capsys: pytest.CaptureFixture[str]) -> None:
+    native = _provider("http://127.0.0.1:9", "kimi-k3", name="n", dialect="anthropic")
+    write({"providers": [native, _provider(vendor.url, "kimi-k2-sim")]})
+    assert run(["check", "--live"]) == 0
+    shown = capsys.readouterr().out
+    assert "not asked: n,kimi-k3, whose provider speaks anthropic, not chat completions\n" in shown
+    assert "1 of 1 targets work" in shown
+    assert run(["check", "--live", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["not_asked"] == ["n,kimi-k3"]
+
+
 def test_live_says_that_nobody_answers(capsys: pytest.CaptureFixture[str]) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))

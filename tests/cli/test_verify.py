@@ -245,6 +245,23 @@ def test_a_configured_model_and_a_comparison(vendor: SimServer, capsys: pytest.C
     assert all("canary" not in path.read_text() for path in Path("a").iterdir())
 
 
+def test_the_named_model_is_asked_whatever_stands_before_it(
+    vendor: SimServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    native = {"name": "n", "api_base_url": "http://127.0.0.1:9", "api_key": "sk-1", "models": ["kimi-k3", "kimi-k4"]}
+    chat = {"name": "p", "api_base_url": vendor.url, "models": ["kimi-k2-sim-500", "kimi-k2-sim"]}
+    both = {"targets": ["p,kimi-k2-sim", "p,kimi-k2-sim-500"], "strategy": "quality"}
+    write({"providers": [{**native, "dialect": "anthropic"}, chat], "routes": {"kimi": both}})
+    assert run(["verify", "p,kimi-k2-sim", "--suite", "tools", "--max", "2", "--out", "out"]) == 0
+    assert _summary()["moongate"]["target"] == "p,kimi-k2-sim"
+    for name, said in {
+        "n,kimi-k3": "n,kimi-k3: its provider speaks anthropic: only chat completions can be verified",
+        "kimi": "kimi: stands for several models: name one, p,kimi-k2-sim or p,kimi-k2-sim-500",
+    }.items():
+        assert run(["verify", name, "--out", "other"]) == 2
+        assert said in capsys.readouterr().err
+
+
 def test_a_refused_key_or_model_is_exit_2(vendor: SimServer, capsys: pytest.CaptureFixture[str]) -> None:
     assert _verify(vendor, "kimi-k2-sim-nonsense") == 2
     assert "refuses key, model or address: the simulator cannot play 'nonsense'" in capsys.readouterr().err

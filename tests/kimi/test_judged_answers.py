@@ -66,3 +66,30 @@ def test_all_worths_and_kinds_are_built() -> None:
         *("cut_call", "empty_turn", "invalid_json", "leaked", "missing_call", "nameless", "unknown_tool"),
         "schema_mismatch",
     }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "verdict"),
+    [
+        ({"command": "ls"}, Verdict("clean")),
+        ({}, Verdict("clean")),
+        (None, Verdict("damaged", ("invalid_json",))),
+        ("", Verdict("damaged", ("invalid_json",))),
+    ],
+)
+def test_arguments_that_nothing_repairs_are_judged_alike_in_streams_and_whole_answers(
+    arguments: object, verdict: Verdict
+) -> None:
+    """With section 3 off an object stays one."""
+    call = {"id": "a", "type": "function", "function": {"name": "bash", "arguments": arguments}}
+    options = {"repairOnMismatch": False}
+    streamed = begin(options)
+    entry = {"choices": [{"index": 0, "delta": {"tool_calls": [{**call, "index": 0}]}, "finish_reason": "tool_calls"}]}
+    session = Session(streamed, "text/event-stream")
+    session.feed(b"data: " + json.dumps(entry).encode() + b"\n\ndata: [DONE]\n\n")
+    session.close()
+    whole = begin(options)
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    body = {"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}
+    read_reply(whole, json.dumps(body).encode(), "application/json")
+    assert streamed.verdict == whole.verdict == verdict

@@ -11,17 +11,19 @@ from moongate.gateway.config.load import Config
 from moongate.payload import JsonObject
 from moongate.verify.client import VendorClient
 from moongate.verify.probe import ProbeReport, estimated_tokens, probe
-from moongate.verify.target import VerifyTarget, configured_targets
+from moongate.verify.target import VerifyTarget, configured_targets, other_targets
 
 
 def check_targets(config: Config, *, timeout: float, as_json: bool) -> int:
-    targets = configured_targets(config)
+    targets, others = configured_targets(config), other_targets(config)
     estimate = sum(estimated_tokens(target.model) for target in targets)
     if not as_json:
+        for name, dialect in others.items():
+            print(f"not asked: {name}, whose provider speaks {dialect}, not chat completions")
         print(f"asks {len(targets)} targets; at most about {estimate:,} tokens", flush=True)
     reports = asyncio.run(_probe_all(targets, timeout))
     if as_json:
-        print_json(_json(reports, estimate))
+        print_json({**_json(reports, estimate), "not_asked": list(others)})
     else:
         _print(reports)
     return 0 if all(report.verdict != "fails" for report in reports) else 1

@@ -14,7 +14,7 @@ from moongate.payload import JsonObject, object_of
 from moongate.verify.baseline import data_case_rows, with_baseline
 from moongate.verify.case import PlannedCase, VerifyCase, plan
 from moongate.verify.suites import SUITES, cases_of
-from moongate.verify.target import VerifyTarget, addressed_target, configured_targets
+from moongate.verify.target import VerifyTarget, addressed_target, configured_target
 
 DEFAULT_CHAIN = '[["Kimi", {"preset": "agent"}]]'
 
@@ -34,7 +34,10 @@ def verify_target(options: argparse.Namespace, console: Console) -> VerifyTarget
     route = routes.named(options.names[0])
     if route is None:
         raise ConfigError(routes.not_found(options.names[0]).message, path=options.names[0])
-    return configured_targets(config)[route.index]
+    if route.policy is not None:
+        several = " or ".join(routes.all[index].name for index in route.policy.targets)
+        raise ConfigError(f"stands for several models: name one, {several}", path=options.names[0])
+    return configured_target(config, route.provider, route.model)
 
 
 def planned_cases(options: argparse.Namespace, target: VerifyTarget) -> list[PlannedCase]:

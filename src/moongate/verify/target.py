@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import Final
 
+from moongate.errors import ConfigError
 from moongate.gateway.config.endpoint import Endpoint, resolve_endpoint
 from moongate.gateway.config.jsonc import ConfigDocument
 from moongate.gateway.config.load import Config
@@ -16,6 +18,8 @@ from moongate.net.dial import Origin
 from moongate.pipeline.chain import Chain
 from moongate.prices.price import TokenPrices
 from moongate.prices.price_rows import find_price
+
+CHAT: Final = "chat"  # the dialect of chat completions
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +43,28 @@ def configured_targets(config: Config) -> list[VerifyTarget]:
     return [
         _configured(config, source, model.name)
         for source in config.sources
-        if source.settings.dialect == "chat"
+        if source.settings.dialect == CHAT
         for model in source.models
     ]
+
+
+def other_targets(config: Config) -> dict[str, str]:
+    """The models that cannot be asked, with the dialect that their provider speaks."""
+    return {
+        f"{source.name},{model.name}": source.settings.dialect
+        for source in config.sources
+        if source.settings.dialect != CHAT
+        for model in source.models
+    }
+
+
+def configured_target(config: Config, provider: str, model: str) -> VerifyTarget:
+    """This model of this provider. Raises ConfigError if it cannot be asked."""
+    source = next(each for each in config.sources if each.name == provider)
+    if source.settings.dialect != CHAT:
+        name, dialect = f"{provider},{model}", source.settings.dialect
+        raise ConfigError(f"its provider speaks {dialect}: only chat completions can be verified", path=name)
+    return _configured(config, source, model)
 
 
 def _configured(config: Config, source: Source, model: str) -> VerifyTarget:

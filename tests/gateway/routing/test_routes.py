@@ -90,6 +90,30 @@ def test_a_bracket_in_a_pattern_stands_for_itself() -> None:
     assert [table.find(name).name for name in ("claude-opus[1m]", "claude-opus1")] == ["b,y", "a,x"]
 
 
+@pytest.mark.parametrize(
+    "names", [("first", "second", "third"), ("third", "second", "first"), ("second", "third", "first")]
+)
+def test_an_alias_may_mean_another_one_wherever_that_stands(names: tuple[str, ...]) -> None:
+    meanings = {"first": "second", "second": "third", "third": "y"}
+    table = routes(*TWO, aliases={**{name: meanings[name] for name in names}, "*-late": "a,x", "*": "first"})
+    assert {table.find(name).name for name in (*names, "any")} == {"b,y"}
+    assert table.find("too-late").name == "a,x"  # patterns keep their order
+    with pytest.raises(ConfigError, match=r"aliases\.one: no model 'two'"):
+        routes(*TWO, aliases={"one": "two", "two": "one"})
+
+
+def test_an_alias_and_the_default_may_choose_a_strategy() -> None:
+    aliases = {"thrifty": "kimi:cheap", "claude-*": "kimi:quality", "mini": "x:fast"}
+    table = routes(*TWO, routes={"kimi": ROUTE}, aliases=aliases, default="kimi:fast")
+    found = [table.find(name).policy for name in ("thrifty", "claude-1", "mini", "whatever", "thrifty:quality")]
+    assert [None if each is None else each.strategy for each in found] == [
+        *("cost", "quality", "latency", "latency", "quality")
+    ]
+    assert table.find("thrifty") is table.find("kimi:cheap")
+    with pytest.raises(ConfigError, match=r"aliases\.a: no model 'kimi:best'"):
+        routes(*TWO, routes={"kimi": ROUTE}, aliases={"a": "kimi:best"})
+
+
 def test_the_cache_of_patterns_is_limited() -> None:
     table = routes(*TWO, aliases={"claude-*": "y"})
     for number in range(MAX_CACHED + 5):
@@ -176,7 +200,7 @@ def test_a_route_may_have_the_name_that_several_providers_share() -> None:
         ({"r": {"targets": ["x"]}}, r"routes\.r\.targets\[0\]: 'x' is served by several providers"),
         ({"r": {"targets": ["nobody"]}}, r"routes\.r\.targets\[0\]: no model 'nobody'"),
         ({"r": {"targets": ["b,y", "why"]}}, r"routes\.r\.targets\[1\]: 'b,y' is a target already"),
-        ({"r": {"targets": ["y"]}, "s": {"targets": ["r"]}}, r"routes\.s\.targets\[0\]: no model 'r'"),
+        ({"r": {"targets": ["y"]}, "s": {"targets": ["r"]}}, r"routes\.s\.targets\[0\]: no model 'r': it is a route"),
         ({"r": {"targets": []}}, r"routes\.r\.targets: expected .* found an empty list"),
         ({"r": {"targets": ["y"], "strategy": "fastest"}}, r"routes\.r\.strategy: unknown value 'fastest'"),
         ({"r": {"targets": [{"model": "y", "weight": 0}]}}, r"routes\.r\.targets\[0\]\.weight: expected number"),

@@ -48,7 +48,8 @@ class Routes:
         if config.settings.default:
             assert config.settings.at is not None
             with errors.collect():
-                self._default = self._resolve(config.settings.default, config.settings.at.child("default"))
+                name, at = config.settings.default, config.settings.at.child("default")
+                self._default = self._by_name.get(name) or self._variant(name) or self._resolve(name, at)
         errors.raise_collected()
 
     def find(self, model: object) -> Route:
@@ -150,13 +151,13 @@ class Routes:
         return RoutePolicy(tuple(targets), weights, STRATEGY_OF[settings.strategy], settings.sticky, settings.explore)
 
     def _add_aliases(self, aliases: Mapping[str, str], at: ConfigPlace | None, errors: ErrorCollector) -> None:
-        for name, meaning in aliases.items():
+        for name in _meanings_first(aliases):
             assert at is not None
             with errors.collect():
-                self._add_alias(name, meaning, at.child("aliases").child(name))
+                self._add_alias(name, aliases[name], at.child("aliases").child(name))
 
     def _add_alias(self, name: str, meaning: str, at: ConfigPlace) -> None:
-        route = self._resolve(meaning, at)
+        route = self._by_name.get(meaning) or self._variant(meaning) or self._resolve(meaning, at)
         if "*" in name or "?" in name:
             self._patterns.append((re.compile(translate(name.replace("[", "[[]"))), route))
         elif name in self._by_name:
@@ -172,6 +173,8 @@ class Routes:
         if name in self.shared:
             choices = " or ".join(self._full_names(name))
             raise at.error(f"{name!r} is served by several providers: say which, {choices}")
+        if any(route.name == name for route in self.configured):
+            raise at.error(f"no model {name!r}: it is a route, and a target is a model")
         raise at.error(f"no model {name!r}{suggest(name, [each for each, _ in self.listed()])}")
 
     def _full_names(self, name: str) -> list[str]:
@@ -181,15 +184,20 @@ class Routes:
     def _by_suffix(self, name: str) -> Route | None:
         """`name:quality`, where nothing has exactly this name. An ambiguous name means all providers that have it."""
         base, _, suffix = name.rpartition(":")
-        strategy = SUFFIXES.get(suffix)
-        if strategy is None:
+        if suffix not in SUFFIXES:
             return None
         pattern = self._by_pattern(base)
         # A pattern that is about the suffix itself has been in configurations before suffixes meant anything.
         if self._by_pattern(name) not in (None, pattern):
             return None
-        route = self._by_name.get(base) or self._ambiguous.get(base) or pattern
-        if route is None:
+        return self._variant(name, pattern)
+
+    def _variant(self, name: str, otherwise: Route | None = None) -> Route | None:
+        """What stands before the suffix of this name, chosen by the strategy that the suffix means. `otherwise`: what
+        it is if the configuration has no such name."""
+        base, _, suffix = name.rpartition(":")
+        strategy, route = SUFFIXES.get(suffix), self._by_name.get(base) or self._ambiguous.get(base) or otherwise
+        if strategy is None or route is None:
             return None
         known = self._variants.get((route, strategy))
         if known is None:
@@ -224,3 +232,15 @@ class Routes:
         known = f" Known: {', '.join(shown_names)}{more}"
         hint = f" Did you mean {', '.join(map(repr, shown_names))}?" if close else known
         return NotFound(f"The model {shown!r} does not exist.{hint}", code="model_not_found")
+
+
+def _meanings_first(aliases: Mapping[str, str]) -> list[str]:
+    """The names in their order, but behind the alias that each one means, if it means one."""
+    ordered: dict[str, None] = {}
+    for name in aliases:
+        pending: dict[str, None] = {}
+        while name in aliases and name not in ordered and name not in pending:
+            pending[name] = None
+            name = aliases[name]
+        ordered |= dict.fromkeys(reversed(pending))
+    return list(ordered)

@@ -139,4 +139,4 @@ class CallRules:
                 yield from map(JudgedCall, each.names, each.arguments)
             else:
                 kind, body = body_of(each)
-                yield JudgedCall(text_of(body.get("name")), text_of(body.get(ARGUMENTS[kind])), kind == "custom")
+                yield JudgedCall(text_of(body.get("name")), arguments_text(body.get(ARGUMENTS[kind])), kind == "custom")
