@@ -45,6 +45,16 @@ def test_calls_that_do_not_fit(call: dict[str, Any], fault: str, detail: str) ->
     assert (seen.calls_valid, seen.calls_fit) == (False, False)
 
 
+@pytest.mark.parametrize("finish", ["length", "content_filter"])
+def test_what_a_limit_has_cut_is_no_fault(finish: str) -> None:
+    cut = _seen({"tool_calls": [_call(), _call(arguments='{"n', call_id="functions.look:1")]}, finish)
+    assert (cut.faults, cut.details, cut.calls_fit) == ((), (), None)
+    before = _seen({"tool_calls": [_call(arguments="{"), _call(call_id="functions.look:1")]}, finish)
+    assert (before.faults, before.calls_fit) == (("invalid_json",), False)
+    assert _seen({"tool_calls": [_call()]}, finish).calls_fit is True
+    assert _seen({"content": "x"}, finish, {**REQUEST, "tool_choice": "required"}).faults == ()
+
+
 def test_arguments_may_be_an_object() -> None:
     assert _seen({"tool_calls": [_call(arguments={"n": 1})]}).faults == ()
 

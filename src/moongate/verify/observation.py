@@ -46,7 +46,8 @@ class CallFault(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One answer. `calls_valid` is None where Moonshot's verifier does not look; `calls_fit` is of any calls."""
+    """One answer. `calls_valid` is None where Moonshot's verifier does not look; `calls_fit` is of any calls, None if
+    there are none, or only the last one does not fit, which a limit has cut."""
 
     finish_reason: str | None
     calls: int
@@ -67,7 +68,9 @@ def observed(completion: JsonObject, request: JsonObject, schemas: ToolSchemas, 
     finish = choice.get("finish_reason")
     finish = finish if isinstance(finish, str) else None
     offered = offered_parameters(request)
-    found = [fault for call in calls if (fault := call_fault(call, offered, schemas))]
+    each = [call_fault(call, offered, schemas) for call in calls]
+    cut = bool(each) and each[-1] is not None and finish in _CUT  # no fault of the vendor's, and says nothing of a fit
+    found = [fault for fault in (each[:-1] if cut else each) if fault is not None]
     faults = {*(fault.kind for fault in found), *_leaks(message), *_turn_faults(message, calls, finish, request)}
     if not all(_shape(call) in _GOOD_IDS[family] for call in calls):
         faults.add("bad_ids")
@@ -77,7 +80,7 @@ def observed(completion: JsonObject, request: JsonObject, schemas: ToolSchemas, 
         finish,
         len(calls),
         not found if finish == CALLS and calls else None,
-        not found if calls else None,
+        not found if calls and not (cut and not found) else None,
         tuple(fault for fault in FAULTS if fault in faults),
         tuple(_shape(call) for call in calls),
         tuple(fault.detail for fault in found),
@@ -131,7 +134,8 @@ def _turn_faults(message: JsonObject, calls: list[JsonObject], finish: str | Non
     faults = []
     if not calls and not message.get("content") and finish not in _CUT:
         faults.append("empty_turn")
-    if not calls and (request.get("tool_choice") == "required" or isinstance(request.get("tool_choice"), dict)):
+    required = request.get("tool_choice") == "required" or isinstance(request.get("tool_choice"), dict)
+    if not calls and required and finish not in _CUT:
         faults.append("missing_call")
     if calls and finish not in (CALLS, *_CUT):
         faults.append("wrong_finish")

@@ -49,7 +49,7 @@ class SideTally:
         called = side["finish_reason"] == CALLS
         self.finish_calls += called
         self.valid += called and side["calls_valid"] is True
-        self.with_calls += side["calls"] > 0
+        self.with_calls += side["calls_fit"] is not None
         self.fitting += side["calls_fit"] is True
         if due is not None:
             self.triggers = self.triggers.plus(called=called, due=due)
