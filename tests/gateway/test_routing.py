@@ -196,6 +196,23 @@ def test_every_answer_is_judged_also_one_that_was_replaced(vendors: tuple[Vendor
         assert scores == pytest.approx([1, 1], abs=0.01)
 
 
+def test_tools_inside_messages_are_offered_like_others(vendors: tuple[Vendor, Vendor]) -> None:
+    settings = config(vendors, judge=1)
+    settings["providers"][0]["transformer"] = {"use": [["Kimi", {"family": "k3"}]]}
+
+    async def misfit(asked: Asked) -> None:
+        asked.document(calling())
+
+    vendors[0].play = misfit
+    with run_gateway(settings) as gateway:
+        messages = [{"role": "system", "tools": STRICT}, {"role": "user", "content": "Hi"}]
+        body = {"model": "a,x", "messages": messages}
+        assert post(f"{gateway.root}/v1/chat/completions", body, key=gateway.key).status == 200
+        until(lambda: bool(of_answers(gateway)))
+        assert of_answers(gateway) == {("true", "damaged"): 1}
+        assert gateway.app.state.targets[0].score.quality(0.0).answers == pytest.approx(1, abs=0.01)
+
+
 def test_a_full_vendor_is_not_a_bad_one(vendors: tuple[Vendor, Vendor]) -> None:
     vendors[0].fails = 429
     with run_gateway(config(vendors)) as gateway:

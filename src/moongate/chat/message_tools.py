@@ -23,6 +23,16 @@ class MovedTools:
     removed: frozenset[int]  # positions of messages in which nothing else was
 
 
+def offers_tools(request: JsonObject) -> bool:
+    """Whether the request offers tools to the model, at the top or inside a message."""
+    if request.get("tools"):
+        return True
+    messages = request.get("messages")
+    return isinstance(messages, list) and any(
+        "tools" in each and each["tools"] for each in messages if type(each) is dict
+    )
+
+
 def tools_of(messages: list[JsonObject], positions: Iterable[int]) -> Iterator[object]:
     """The tools of the messages at these positions, in order."""
     return (tool for at in positions for tool in messages[at]["tools"])

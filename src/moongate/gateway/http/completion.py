@@ -142,7 +142,7 @@ class Completion:
         self._left_out = request.left_out(target)
         if self.capture is not None:
             self.capture.exchange = exchange
-        with VerdictRecorder(self, target, exchange, tools=bool(exchange.request.get("tools"))):
+        with VerdictRecorder(self, target, exchange):
             response = await self._send(attempt, target, body)
             body = b""  # it is not sent again
             try:

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from moongate.chat.contracts import Exchange
+from moongate.chat.message_tools import offers_tools
 from moongate.chat.verdict import ABORTED, CLEAN, FAILED, Verdict
 from moongate.errors import BadUpstream, GatewayError
 from moongate.gateway.http.upstream_errors import is_failure
@@ -28,15 +29,15 @@ class JudgedAnswer:
 
 
 class VerdictRecorder:
-    """A context around one attempt: `with VerdictRecorder(completion, target, exchange, tools=True): …`."""
+    """A context around one attempt: `with VerdictRecorder(completion, target, exchange): …`."""
 
     __slots__ = ("_completion", "_exchange", "_started_at", "_target", "_tools")
 
-    def __init__(self, completion: Completion, target: Target, exchange: Exchange, *, tools: bool) -> None:
+    def __init__(self, completion: Completion, target: Target, exchange: Exchange) -> None:
         self._completion = completion
         self._target = target
         self._exchange = exchange
-        self._tools = tools  # did the request offer any?
+        self._tools = offers_tools(exchange.request)
         self._started_at = perf_counter()
 
     def __enter__(self) -> VerdictRecorder:
