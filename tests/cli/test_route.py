@@ -101,7 +101,10 @@ def test_a_running_gateway_says_what_it_has_learned(tmp_path: Path, capsys: pyte
             wrong = json.loads(path.read_text()) | {"admin": {"port": 0, "key": ADMIN + "x"}}
             path.write_text(json.dumps(wrong))
             assert main(["route", "explain", "kimi", "-c", str(path), "--url", admin], console(tmp_path)) == 1
-            assert "status 401" in capsys.readouterr().err
+            refused = (
+                f"moongate: the gateway at {admin} answered with status 401: it has another admin key; --url names"
+            )
+            assert capsys.readouterr().err.startswith(refused)
 
 
 def test_the_log_says_what_answers_were_worth_what_they_cost_and_who_was_chosen(tmp_path: Path) -> None:

@@ -350,4 +350,5 @@ def test_results_are_not_overwritten(vendor: SimServer, capsys: pytest.CaptureFi
     assert _verify(vendor, "kimi-k2-sim", "--max", "3") == 2
     assert "--resume goes on" in capsys.readouterr().err
     assert _verify(vendor, "kimi-k2-sim", "--max", "4", "--resume") == 2
+    assert _verify(vendor, "kimi-k2-sim", "--max", "3", "--resume", "--use", '[["Kimi", {"guard": "off"}]]') == 2
     assert _verify(vendor, "kimi-k2-sim", "--max", "3", "--resume") == 0

@@ -48,7 +48,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     try:
         found = _asked(config, options, console)
     except urllib.error.HTTPError as error:
-        print(f"moongate: the gateway answered with status {error.code}", file=sys.stderr)
+        print(f"moongate: {_refused(error)}", file=sys.stderr)
         return 1
     if found is None:
         print("moongate: no gateway answers for this name, so scores and health are not known", file=sys.stderr)
@@ -84,6 +84,13 @@ def _asked(config: Config, options: argparse.Namespace, console: Console) -> Jso
         return None
     rows = found.get("data") if found is not None else None
     return rows[0] if isinstance(rows, list) and rows and isinstance(rows[0], dict) else None
+
+
+def _refused(error: urllib.error.HTTPError) -> str:
+    """Which gateway refused, and what to do."""
+    root = (error.url or "").partition("/admin/")[0]
+    hint = ": it has another admin key; --url names another gateway" if error.code in (401, 403) else ""
+    return f"the gateway at {root} answered with status {error.code}{hint}"
 
 
 def _from_configuration(config: Config, name: str) -> JsonObject:

@@ -63,6 +63,7 @@ def recorded_plan(options: argparse.Namespace, target: VerifyTarget) -> JsonObje
     return {
         "target": target.name,
         "base_url": target.base_url,
+        "use": options.use,
         "suite": options.suite if options.data is None else None,
         "data": None if options.data is None else str(options.data),
         "baseline": None if options.baseline is None else str(options.baseline),
