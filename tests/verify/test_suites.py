@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from moongate.verify.case import SuiteName, plan
@@ -57,3 +59,20 @@ def test_a_plan_counts_from_one_and_ends_at_its_maximum() -> None:
     planned = plan(cases, 2, 5)
     assert [(each.index, each.run) for each in planned] == [(1, 1), (2, 1), (3, 1), (4, 2), (5, 2)]
     assert planned[3].key == ("tools", cases[0].name, 2)
+
+
+def test_a_maximum_is_shared_among_the_suites() -> None:
+    cases = [case for suite in SUITES for case in cases_of(suite, "kimi-k3")]
+    planned = plan(cases, 2, 23)
+    assert Counter(each.case.suite for each in planned) == {
+        "contract": 5,
+        "schema": 5,
+        "tools": 5,
+        "multiturn": 4,
+        "stream": 4,
+    }
+    assert [each.index for each in planned] == sorted(each.index for each in planned)
+    assert {each.run for each in planned} == {1}
+    assert planned[5].case == cases_of("schema", "kimi-k3")[0]
+    more = plan(cases, 2, len(cases) + 3)
+    assert [each.case.suite for each in more if each.run == 2] == ["contract", "schema", "tools"]

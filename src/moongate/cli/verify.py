@@ -60,7 +60,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--out", type=Path, default=Path("verify"), metavar="DIR", help="folder for the results (default: %(default)s)")
     add("--resume", action="store_true", help="go on where an earlier run in the folder has ended")
     add("--runs", type=_positive, default=1, metavar="N", help="ask each case so often (default: %(default)s)")
-    add("--max", type=_positive, metavar="N", help="ask at most so many samples")
+    add("--max", type=_positive, metavar="N", help="ask at most so many samples, of each suite alike")
     add("--concurrency", type=_positive, default=5, metavar="N", help="at the same time (default: %(default)s)")
     add("--timeout", type=float, default=600.0, metavar="SECONDS", help="for one answer (default: %(default)g)")
     add("--retries", type=_natural, default=3, metavar="N", help="after a failed request (default: %(default)s)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -41,9 +42,19 @@ class PlannedCase:
 
 
 def plan(cases: list[VerifyCase], runs: int, maximum: int | None) -> list[PlannedCase]:
-    """Every case `runs` times, run after run; at most `maximum` in all."""
+    """Every case `runs` times, run after run; at most `maximum` in all, of each suite alike."""
     places = [int(case.name) if case.suite == "data" else at for at, case in enumerate(cases, 1)]
     placed = list(zip(places, cases, strict=True))
     span = max(places, default=0)
     planned = [PlannedCase(run * span + at, case, run + 1) for run in range(runs) for at, case in placed]
-    return planned[:maximum]
+    return planned if maximum is None or maximum >= len(planned) else _spread(planned, maximum)
+
+
+def _spread(planned: list[PlannedCase], maximum: int) -> list[PlannedCase]:
+    """So many of the cases, in their order: of each run the first ones of each suite."""
+    counts = Counter[tuple[int, str]]()
+    turns: list[tuple[int, int, int]] = []  # run, number within the suite, place
+    for place, each in enumerate(planned):
+        counts[each.run, each.case.suite] += 1
+        turns.append((each.run, counts[each.run, each.case.suite], place))
+    return [planned[place] for place in sorted(place for *_, place in sorted(turns)[:maximum])]
