@@ -37,7 +37,17 @@ def _composed(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         optional={"minItems": st.integers(0, 2), "uniqueItems": st.booleans(), "prefixItems": several},
     )
     unions = st.sampled_from(["anyOf", "oneOf", "allOf"]).flatmap(lambda word: st.fixed_dictionaries({word: several}))
-    return _objects(inner) | lists | unions | st.fixed_dictionaries({"not": inner})
+    conditions = st.fixed_dictionaries({"if": inner}, optional={"then": inner, "else": inner})
+    parts = st.lists(_objects(inner) | unions | conditions, min_size=1, max_size=2)
+    closed = st.fixed_dictionaries(
+        {"allOf": parts, "unevaluatedProperties": st.just(False) | inner},
+        optional={"properties": st.dictionaries(NAMES, inner, max_size=2), "dependentSchemas": _depending(inner)},
+    )
+    return _objects(inner) | lists | unions | conditions | closed | st.fixed_dictionaries({"not": inner})
+
+
+def _depending(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.dictionaries(NAMES, inner, max_size=2)
 
 
 LEAVES = (

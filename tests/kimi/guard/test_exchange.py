@@ -105,6 +105,21 @@ def test_the_first_of_several_damaged_answers_leaves() -> None:
     assert len(exchange.replaced) == 2
 
 
+LEAKED = answer({"content": "So. <|tool_call_begin|> x"}, "stop")
+CUT = answer({"tool_calls": [read_call(DAMAGED), read_call("{", 1)]}, "length")
+
+
+@pytest.mark.parametrize("second", [LEAKED, CUT], ids=["leaked", "cut"])
+def test_damage_that_no_try_mends_is_no_better_than_the_first(second: Any) -> None:
+    exchange = begin()
+    first = exchange.reply(calls_answer(read_call(DAMAGED)))
+    assert exchange.next_request() is not None
+    assert exchange.reply(second) is first
+    assert exchange.next_request() is None
+    assert exchange.verdict == MISFIT
+    assert [each.verdict.worth for each in exchange.replaced] == ["damaged"]
+
+
 @pytest.mark.parametrize(("host", "seed"), [("vllm", 2), ("generic", None)])
 def test_an_empty_turn_is_asked_for_again_with_another_seed(host: str, seed: int | None) -> None:
     exchange = begin(host=host)

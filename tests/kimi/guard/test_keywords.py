@@ -9,6 +9,10 @@ import pytest
 from moongate.kimi.guard.check import SchemaCheck
 from moongate.kimi.guard.keywords import shown
 
+A_IS_TEXT = {"properties": {"a": {"type": "string"}}}
+A_IS_ANY: Any = {"properties": {"a": {}}}
+B_IS_TEXT = {"properties": {"b": {"type": "string"}}}
+
 # schema, values that fit, values that do not
 KEYWORDS: list[tuple[Any, list[Any], list[Any]]] = [
     ({"$ref": "#/$defs/a", "$defs": {"a": {"type": "null"}}}, [None], [1]),
@@ -26,13 +30,24 @@ KEYWORDS: list[tuple[Any, list[Any], list[Any]]] = [
     ({"additionalProperties": True}, [{"a": 1}], []),
     ({"patternProperties": {"^x": {}}, "additionalProperties": False}, [{"b": 1}], []),
     ({"properties": {"a": {}}, "unevaluatedProperties": False}, [{"a": 1}], [{"b": 1}]),
-    ({"unevaluatedProperties": False, "allOf": [{}]}, [{"b": 1}], []),
+    ({"unevaluatedProperties": False, "allOf": [{}]}, [{}], [{"b": 1}]),
+    ({"unevaluatedProperties": False, "allOf": [{"properties": {"a": {}}}]}, [{"a": 1}], [{"a": 1, "b": 1}]),
+    ({"unevaluatedProperties": {"type": "string"}, "properties": {"a": {}}}, [{"a": 1, "b": ""}], [{"a": 1, "b": 1}]),
+    ({"unevaluatedProperties": False, "anyOf": [A_IS_TEXT, B_IS_TEXT]}, [{"a": ""}, {"b": ""}], [{"a": "", "b": 1}]),
+    ({"unevaluatedProperties": False, "$ref": "#/$defs/a", "$defs": {"a": A_IS_TEXT}}, [{"a": ""}], [{"b": ""}]),
+    ({"unevaluatedProperties": False, "if": A_IS_TEXT, "then": B_IS_TEXT}, [{"a": "", "b": ""}], [{"a": 1}]),
+    ({"unevaluatedProperties": False, "if": A_IS_TEXT, "else": A_IS_ANY}, [{"a": 1}], [{"b": 1}]),
+    ({"unevaluatedProperties": False, "dependentSchemas": {"a": A_IS_ANY}}, [{"a": 1}], [{"b": 1}]),
+    ({"unevaluatedProperties": False, "allOf": [{"additionalProperties": True}]}, [{"b": 1}], []),
+    ({"unevaluatedProperties": False, "allOf": [{"patternProperties": {"b": {}}}]}, [{"b": 1}], []),
+    ({"unevaluatedProperties": "no", "allOf": [True]}, [{"b": 1}], []),
     ({"unevaluatedProperties": False, "additionalProperties": {}}, [{"b": 1}], []),
     ({"propertyNames": {"enum": ["a"]}}, [{"a": 1}], [{"b": 1}]),
     ({"dependentRequired": {"a": ["b"]}}, [{"a": 1, "b": 1}, {"c": 1}], [{"a": 1}]),
     ({"dependentRequired": []}, [{"a": 1}], []),
     ({"dependentSchemas": {"a": {"required": ["b"]}}}, [{"a": 1, "b": 1}, {}], [{"a": 1}]),
     ({"dependentSchemas": []}, [{"a": 1}], []),
+    ({"dependencies": {"a": ["b"], "c": {"required": ["d"]}}}, [{"a": 1, "b": 1}, {}], [{"a": 1}, {"c": 1}]),
     ({"allOf": [{"type": "integer"}, {"minimum": 2}]}, [2], [1, "a"]),
     ({"allOf": {}}, [1], []),
     ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, [1, None], ["a"]),

@@ -14,6 +14,7 @@ from moongate.kimi.guard.mend import mend
 from moongate.kimi.guard.tool_schemas import ToolSchema
 
 INTEGER, TEXT = {"type": "integer"}, {"type": "string"}
+OPEN = {"type": "object", "properties": {"n": INTEGER}}
 
 
 def closed(required: list[str] | None = None, **properties: Any) -> dict[str, Any]:
@@ -52,8 +53,17 @@ MENDED: list[tuple[Any, Any, Any]] = [
     (closed(a=TEXT), {"a": "x", "b": 1}, {"a": "x"}),
     (closed(a=TEXT), {"a": "x", "A": "y"}, {"a": "x"}),
     ({"properties": {"a": TEXT}, "unevaluatedProperties": False}, {"a": "x", "b": 1}, {"a": "x"}),
+    # what another part of the schema declares is not unknown
+    ({"allOf": [OPEN], "unevaluatedProperties": False}, {"n": "5", "b": 1}, {"n": 5}),
+    ({"allOf": [OPEN], "unevaluatedProperties": False}, {"N": 5}, {"n": 5}),
+    ({"$defs": {"a": OPEN}, "$ref": "#/$defs/a", "unevaluatedProperties": False}, {"n": "5"}, {"n": 5}),
+    ({"anyOf": [OPEN, {}], "unevaluatedProperties": False}, {"n": 5, "b": 1}, {"n": 5}),
     # an enum value that differs only in case or blanks
     (closed(m={"enum": ["fast", "slow"]}), {"m": " Fast"}, {"m": "fast"}),
+    (closed(m={"const": "fast"}), {"m": " Fast"}, {"m": "fast"}),
+    (closed(x={"oneOf": [closed(k={"const": each}) for each in "ab"]}), {"x": {"k": "B"}}, {"x": {"k": "b"}}),
+    (closed(m={"enum": [1, 2, None]}), {"m": "2"}, {"m": 2}),  # as if the type were named
+    (closed(m={"const": True}), {"m": "true"}, {"m": True}),
     # a default for a missing required property
     (closed(["d"], d={"type": "boolean", "default": False}), {}, {"d": False}),
     ({"$defs": {"d": {"default": 1}}, **closed(["d"], d={"$ref": "#/$defs/d"})}, {}, {"d": 1}),
@@ -95,6 +105,13 @@ LEFT: list[tuple[Any, Any]] = [
     (closed(ab=TEXT), {"a_b": "x", "A-B": "y"}),  # which of the two is meant?
     (closed(ab=TEXT, a_b=TEXT), {"AB": "x"}),
     (closed(l={"type": "array", "items": INTEGER}), {"l": "x"}),
+    ({"allOf": [OPEN], "additionalProperties": False}, {"n": 5}),  # the schema allows no `n`, and means to
+    ({"allOf": [OPEN, {"patternProperties": {"b": {}}}], "unevaluatedProperties": False}, {"n": "x", "c": 1}),
+    (closed(l={"type": "array", "items": TEXT}), {"l": "['a', 'b']"}),  # a list that is no JSON is no item
+    (closed(l={"type": "array", "items": TEXT}), {"l": ' ["a"'}),
+    (closed(l={"type": "array"}), {"l": None}),  # no value is not one value
+    (closed(m={"enum": ["auto", 1]}), {"m": "1"}),
+    (closed(m={"enum": [1, 2]}), {"m": "3"}),
     (closed(o={"type": "object"}), {"o": '"text"'}),
     ({"not": {}}, {}),
     ({"type": "object", "properties": [], "required": "x", "maxProperties": 0}, {"a": 1}),

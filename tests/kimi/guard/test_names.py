@@ -14,6 +14,7 @@ TOOLS = ["read_file", "write.file", "Bash", "search", "sear_ch"]
     [
         ("Read-File", "read_file"),
         ("functions.read_file", "read_file"),
+        ("Functions.ReadFile", "read_file"),
         ("writeFile", "write.file"),
         ("BASH", "Bash"),
         ("SEARCH", None),

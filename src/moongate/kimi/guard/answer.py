@@ -83,6 +83,10 @@ class GuardedAnswer:
             choice.reason in NEVER_TRIED_AGAIN for choice in self.choices.values()
         )
 
+    def is_valid(self) -> bool:
+        """Is there a choice that is not damaged?"""
+        return any(not kinds for kinds in self.exchange.answer.judge.choices.values())
+
     def read_whole(self, body: JsonObject) -> JsonObject:
         """A whole answer, its calls mended; the same object if nothing changed."""
         usage = body.get("usage")

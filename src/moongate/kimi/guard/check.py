@@ -17,6 +17,7 @@ from moongate.payload import JsonObject
 MAX_STEPS: Final = 200_000
 SPARE_STEPS: Final = 20_000  # of all checks of an answer, beside those for the size of its arguments
 STEP_BYTES: Final = 32  # of JSON that is written or read in about the time of a step
+MEMBERS_PER_STEP: Final = 4  # of a list or object that are looked at in about the time of a step
 MAX_DEPTH: Final = 120  # of schemas inside one another; a deeper value fits
 
 Path = tuple[str | int, ...]

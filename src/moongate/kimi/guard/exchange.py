@@ -69,7 +69,7 @@ class GuardedExchange:
     def best(self) -> GuardedAnswer:
         """The answer that leaves: a valid one before a damaged one, an earlier one before a later one."""
         over = [answer for answer in self._answers if answer.is_over] or self._answers
-        return next((answer for answer in over if answer.is_final()), over[0])
+        return next((answer for answer in over if answer.is_valid()), over[0])
 
     @property
     def notes(self) -> Sequence[Note]:
@@ -141,7 +141,7 @@ class GuardedExchange:
 
     def _wants_another(self) -> bool:
         answer = self.current
-        return bool(self._steps) and answer.is_over and not self.best.is_final() and not self._stream.is_flowing
+        return bool(self._steps) and answer.is_over and not answer.is_final() and not self._stream.is_flowing
 
     def _begun(self) -> GuardedAnswer:
         """The next try: the request, and the exchange for its answer."""

@@ -10,8 +10,6 @@ from moongate.payload import JsonObject, dumps_text
 
 MANY_TYPES: Final = 7  # there are no more
 _SHOWN: Final = 80  # characters of a value in a message
-# Beside these, which properties were evaluated depends on more than `properties`.
-_APPLICATORS: Final = frozenset({"allOf", "anyOf", "oneOf", "if", "$ref", "dependentSchemas", "patternProperties"})
 
 
 def shown(value: object) -> str:
@@ -103,13 +101,6 @@ def additional(check: SchemaCheck, schema: JsonObject, value: object, path: Path
     return None
 
 
-@rule("unevaluatedProperties", "object")
-def unevaluated(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
-    if "additionalProperties" in schema or not _APPLICATORS.isdisjoint(schema):
-        return None
-    return additional(check, {**schema, "additionalProperties": schema["unevaluatedProperties"]}, value, path)
-
-
 @rule("propertyNames", "object")
 def property_names(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
     assert isinstance(value, dict)
@@ -119,24 +110,19 @@ def property_names(check: SchemaCheck, schema: JsonObject, value: object, path: 
     return None
 
 
-@rule("dependentRequired", "object")
-def dependent_required(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
-    assert isinstance(value, dict)
-    for needed in _depending(check, schema["dependentRequired"], value):
-        found = required(check, {"required": needed}, value, path)
-        if found is not None:
-            return found
-    return None
+def _declare_dependents(keyword: str) -> None:
+    @rule(keyword, "object")
+    def dependents(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
+        assert isinstance(value, dict)
+        for needed in _depending(check, schema[keyword], value):
+            found = check.find({"required": needed} if isinstance(needed, list) else needed, value, path)
+            if found is not None:
+                return found
+        return None
 
 
-@rule("dependentSchemas", "object")
-def dependent_schemas(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
-    assert isinstance(value, dict)
-    for each in _depending(check, schema["dependentSchemas"], value):
-        found = check.find(each, value, path)
-        if found is not None:
-            return found
-    return None
+for _keyword in ("dependentRequired", "dependentSchemas", "dependencies"):  # the last: both, before draft 2019-09
+    _declare_dependents(_keyword)
 
 
 def _depending(check: SchemaCheck, rules: object, value: JsonObject) -> list[object]:

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
-from moongate.kimi.guard.check import Path, SchemaCheck, TooMuchWork, has_type, wanted_types
+from moongate.kimi.guard.check import MEMBERS_PER_STEP, Path, SchemaCheck, TooMuchWork, has_type, type_of, wanted_types
 from moongate.kimi.guard.equality import canonical
-from moongate.kimi.guard.keywords import undeclared
+from moongate.kimi.guard.evaluated import evaluated
 from moongate.kimi.guard.names import near_option, property_key
 from moongate.payload import JsonObject, loads_exactly
 
 _WORDS: Final[dict[str, object]] = {"true": True, "false": False, "null": None}
-MEMBERS_PER_STEP: Final = 4  # of a list or object that are looked at in about the time of a step
 _NOTHING: Final = object()  # there is no such value
 
 
@@ -108,8 +107,10 @@ Way = Callable[[JsonObject, object], tuple[object, str]]
 
 
 def _text_of_json(schema: JsonObject, value: object) -> tuple[object, str]:
-    wanted = wanted_types(schema)
-    if not isinstance(value, str) or has_type(value, wanted):
+    if not isinstance(value, str):
+        return _NOTHING, ""
+    wanted = wanted_types(schema) or tuple({type_of(option) for option in _options(schema)})
+    if has_type(value, wanted):
         return _NOTHING, ""
     found = _parsed(value)
     if found is _NOTHING or isinstance(found, str) or not has_type(found, wanted):
@@ -119,17 +120,27 @@ def _text_of_json(schema: JsonObject, value: object) -> tuple[object, str]:
 
 def _single_item(schema: JsonObject, value: object) -> tuple[object, str]:
     wanted = wanted_types(schema)
-    if "array" not in wanted or has_type(value, wanted):
+    if "array" not in wanted or has_type(value, wanted) or value is None:
+        return _NOTHING, ""
+    if isinstance(value, str) and value.lstrip().startswith("["):  # a list that is not JSON, or of other items
         return _NOTHING, ""
     return [value], "one value was written for a list"
 
 
 def _near_option(schema: JsonObject, value: object) -> tuple[object, str]:
-    options = schema.get("enum")
-    if not isinstance(options, list) or not isinstance(value, str) or value in options:
+    options = _options(schema)
+    if not isinstance(value, str) or value in options:
         return _NOTHING, ""
     near = near_option(value, options)
     return (_NOTHING, "") if near is None else (near, "it differs from an allowed value only in case or blanks")
+
+
+def _options(schema: JsonObject) -> list[object]:
+    """The allowed values, where they are listed."""
+    options = schema.get("enum")
+    if isinstance(options, list):
+        return options
+    return [schema["const"]] if "const" in schema else []
 
 
 WAYS: Final[tuple[Way, ...]] = (_text_of_json, _single_item, _near_option)
@@ -162,7 +173,7 @@ def _object(check: SchemaCheck, schema: JsonObject, value: JsonObject, path: Pat
     found = schema.get("properties")
     declared: JsonObject = found if isinstance(found, dict) else {}
     check.spend(len(declared) // MEMBERS_PER_STEP)
-    made = _declared_names(schema, declared, value, path)
+    made = _declared_names(check, schema, declared, value, path)
     made = _then(made, _defaults(check, schema, declared, made.value, path))
     assert isinstance(made.value, dict)
     others = schema.get("additionalProperties")
@@ -174,15 +185,20 @@ def _object(check: SchemaCheck, schema: JsonObject, value: JsonObject, path: Pat
     return _then(made, Mended(new, tuple(fixes)))
 
 
-def _declared_names(schema: JsonObject, declared: JsonObject, value: JsonObject, path: Path) -> Mended:
+def _declared_names(
+    check: SchemaCheck, schema: JsonObject, declared: JsonObject, value: JsonObject, path: Path
+) -> Mended:
     """Properties that are not allowed: renamed if a declared one that is missing is nearly equal, else dropped.
 
     Where more than one name would do there is no obvious way, and they stay.
     """
     if schema.get("additionalProperties") is not False and schema.get("unevaluatedProperties") is not False:
         return Mended(value)
-    unknown = _by_key(undeclared(schema, value))
-    missing = _by_key(name for name in declared if name not in value)
+    spoken_of = evaluated(check, schema, value, anyway=True)
+    if spoken_of is None:
+        return Mended(value)
+    unknown = _by_key(name for name in value if name not in spoken_of)
+    missing = _by_key(name for name in [*declared, *spoken_of.difference(declared)] if name not in value)
     names: dict[str, str | None] = {}  # the new ones; None: it is dropped
     for key, found in unknown.items():
         near = missing.get(key, [])

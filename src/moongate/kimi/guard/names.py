@@ -32,7 +32,7 @@ def near_option(text: str, options: Iterable[object]) -> str | None:
 
 
 def _tool_key(name: str) -> str:
-    return name.removeprefix(_PREFIX).translate(_NAME_JOINTS).casefold()
+    return name.casefold().removeprefix(_PREFIX).translate(_NAME_JOINTS)
 
 
 def _only(found: Iterable[str]) -> str | None:
