@@ -90,6 +90,30 @@ def test_an_open_host_needs_a_key(capsys: pytest.CaptureFixture[str]) -> None:
     assert "not taken  HOST: 0.0.0.0" in capsys.readouterr().out
 
 
+def test_a_variable_may_be_the_key_of_an_open_host() -> None:
+    config = imported({"APIKEY": "$CCR_KEY", "HOST": "0.0.0.0", "Providers": [provider()]})
+    assert (config["host"], config["api_keys"]) == ("0.0.0.0", ["$CCR_KEY"])
+
+
+def test_parameters_of_the_provider_and_of_a_model_are_both_sent() -> None:
+    only = {"provider": {"only": ["x"]}}
+    chains = {"use": [["openrouter", only]], "a": {"use": [["customparams", {"top_k": 5}]]}}
+    (made,) = imported({"Providers": [provider("o", "a", "b", transformer=chains)]})["providers"]
+    assert made["transformer"] == {
+        "use": [["customparams", only]],
+        "a": {"use": [["customparams", {**only, "top_k": 5}]]},
+    }
+
+
+def test_what_is_left_out_of_a_provider_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    odd = provider(api_key=["a", "b"], models=["m", {"name": "n"}], transformer={"gone": {"use": ["tooluse"]}})
+    imported({"Providers": [odd]})
+    shown = capsys.readouterr().out
+    assert "not taken  Providers[0].models: {'name': 'n'} is no name" in shown
+    assert "not taken  Providers[0].api_key: not a text" in shown
+    assert "not taken  Providers[0].transformer.gone: no model of this provider" in shown
+
+
 KEY_OF_THE_README = "your-secret-key"
 
 

@@ -161,6 +161,38 @@ def test_files_that_are_not_what_they_should_be(text: str, capsys: pytest.Captur
         parse_config(Path("config.json").read_text(), "config.json", Path(), EverySet())
 
 
+KIMI = "{model: moonshot/kimi-k2.6, api_key: k"
+WRONG = [
+    ("{model: moonshot/b, api_key: os.environ/TWO WORDS}", "api_key: a key must be made of visible"),
+    ("{model: moonshot/b, headers: {'x y': z}}", "headers"),
+    ("{model: moonshot/b, extra_body: {stream: true}}", "'stream' is the client's to decide"),
+]
+
+
+@pytest.mark.parametrize(("params", "reason"), WRONG)
+def test_one_wrong_model_does_not_spoil_the_others(
+    params: str, reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    models = f"[{{model_name: a, litellm_params: {params}}}, {{model_name: b, litellm_params: {KIMI}}}}}]"
+    Path("litellm.yaml").write_text(f"model_list: {models}\nrouter_settings: {{fallbacks: {{b: [a]}}}}")
+    assert run(["import", "litellm", "litellm.yaml"]) == 0
+    shown = capsys.readouterr().out
+    (line,) = [each for each in shown.splitlines() if each.startswith("not taken  model_list[0] (a): ")]
+    assert reason in line
+    assert "not taken  router_settings.fallbacks: not a list" in shown
+    (provider,) = json.loads(Path("config.json").read_text())["providers"]
+    assert provider["models"] == ["kimi-k2.6"]
+
+
+def test_headers_and_prices_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    one = f"{{model_name: a, litellm_params: {KIMI}, extra_headers: {{x-a: b}}, input_cost_per_token: 0.000001}}}}"
+    Path("litellm.yaml").write_text(f"model_list: [{one}]")
+    assert run(["import", "litellm", "litellm.yaml"]) == 0
+    shown = capsys.readouterr().out
+    assert "taken      model_list[0]: headers: x-a\n" in shown
+    assert "not taken  model_list[0]: its price needs both costs\n" in shown
+
+
 @pytest.mark.parametrize(
     ("text", "error"),
     [

@@ -56,8 +56,12 @@ def _provider(given: JsonObject, at: str, proxy: Any, made: Imported) -> None:
         return
     own = Imported({"name": name, "api_base_url": url, "models": models})
     own.taken.append(f"{at}: provider {name} with {len(models)} model{'s' if len(models) > 1 else ''}")
-    if isinstance(given.get("api_key"), str) and given["api_key"]:
-        own.config["api_key"] = given["api_key"]
+    own.left += [f"{at}.models: {each!r} is no name" for each in given["models"] if not isinstance(each, str)]
+    key = given.get("api_key")
+    if isinstance(key, str) and key:
+        own.config["api_key"] = key
+    elif key:
+        own.left.append(f"{at}.api_key: not a text")
     if isinstance(proxy, str) and proxy.startswith("http://"):
         own.config["proxy"] = proxy
         own.taken.append(f"PROXY_URL: the proxy of {name}")
@@ -120,12 +124,22 @@ def _chains(given: JsonObject, models: list[str], at: str, made: Imported) -> Js
     for model in models:
         own = given.get(model)
         use = _use(own.get("use"), f"{at}.{model}", made) if isinstance(own, dict) else []
+        _add_shared_parameters(use, shared)
         if is_kimi(model) and "Kimi" not in [step[0] for step in (*shared, *use)]:
             use.append(AGENT)
             made.taken.append(f"{model}: a Kimi model, so Kimi with the preset agent is added to its chain")
         if use:
             chains[model] = {"use": use}
+    made.left += [f"{at}.{name}: no model of this provider" for name in given if name != "use" and name not in models]
     return chains
+
+
+def _add_shared_parameters(use: list[Any], shared: list[Any]) -> None:
+    """There the provider's chain runs as well as the model's; here the model's `customparams` runs in its place."""
+    common = {name: value for step, options in shared if step == "customparams" for name, value in options.items()}
+    for at, (step, options) in enumerate(use):
+        if step == "customparams" and common:
+            use[at] = [step, {**common, **options}]
 
 
 def _use(given: Any, at: str, made: Imported) -> list[Any]:

@@ -139,10 +139,13 @@ def write_private(path: Path, text: str) -> None:
 
 
 class EverySet(dict[str, str]):
-    """An environment in which every variable is set, since the user sets the key after the file is written."""
+    """An environment in which every variable is set, since the user sets the key after the file is written.
+
+    The value is long enough for a key that other machines may try.
+    """
 
     def get(self, key: str, default: object = None) -> str:
-        return "set-later"
+        return "a-value-that-is-set-later"
 
     def __getitem__(self, key: str) -> str:
-        return "set-later"
+        return "a-value-that-is-set-later"

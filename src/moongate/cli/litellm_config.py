@@ -85,6 +85,13 @@ def _deployment(given: JsonObject, at: str, file: LiteLlmFile) -> None:
         return
     key = secret(params.get("api_key")) or ("" if base or not known.variable else f"${known.variable}")
     headers = {name: secret(value) for name, value in _headers(params).items() if secret(value)}
+    asking: JsonObject = {"name": clean_name(kind), "api_base_url": base or known.url, "models": [sent]}
+    asking |= {name: value for name, value in (("api_key", key), ("headers", headers)) if value}
+    if reason := problem_of(asking | {"transformer": {"use": _parameters(params)}}):
+        made.left.append(f"{at} ({asked}): {reason}")
+        return
+    if headers:
+        made.taken.append(f"{at}: headers: {', '.join(headers)}")
     provider = file.provider(clean_name(kind), base or known.url, key, headers)
     info = object_or_empty(given.get("model_info"))
     _model(provider, model, params, info, at, made)
@@ -110,31 +117,38 @@ def _hindrance(asked: str, sent: str, kind: str, base: str) -> str:
         return "models are listed by their names"
     if not (base or known.url):
         return "it needs api_base"
-    if base.startswith("$"):
-        return f"an address is written out, {base} is not read"
-    return problem_of({"name": clean_name(kind), "api_base_url": base or known.url, "models": [sent]})
+    return f"an address is written out, {base} is not read" if base.startswith("$") else ""
 
 
 def _headers(params: JsonObject) -> JsonObject:
     return {**object_or_empty(params.get("headers")), **object_or_empty(params.get("extra_headers"))}
 
 
+def _parameters(params: JsonObject) -> list[Any]:
+    """What is sent with each request, as steps of a chain."""
+    sent = {name: params[name] for name in _PARAMETERS if params.get(name) is not None}
+    sent |= object_or_empty(sent.pop("extra_body", None))
+    return [["customparams", sent]] if sent else []
+
+
 def _model(provider: JsonObject, model: str, params: JsonObject, info: JsonObject, at: str, made: Imported) -> None:
     """Add the model to its provider, with its price, and its chain."""
     made.leave_others(params, {*_NAMED, *_PARAMETERS, *_PRICES, "custom_llm_provider"}, f"{at}.litellm_params.")
     names = [each if isinstance(each, str) else each["name"] for each in provider["models"]]
-    sent = {name: params[name] for name in _PARAMETERS if params.get(name) is not None}
-    sent |= object_or_empty(sent.pop("extra_body", None))
+    use = _parameters(params)
+    sent = ", ".join(use[0][1]) if use else ""
     if model in names:
         if sent:
-            made.left.append(f"{at}: parameters of a second entry for the same model: {', '.join(sent)}")
+            made.left.append(f"{at}: parameters of a second entry for the same model: {sent}")
         return
     costs = {**params, **info}
     price = {ours: round(costs[name] * 1e6, 6) for name, ours in _PRICES.items() if _is_cost(costs.get(name))}
-    provider["models"].append({"name": model, "price": price} if {"input", "output"} <= set(price) else model)
-    use: list[Any] = [["customparams", sent]] if sent else []
+    is_priced = {"input", "output"} <= set(price)
+    provider["models"].append({"name": model, "price": price} if is_priced else model)
+    if price:
+        (made.taken if is_priced else made.left).append(f"{at}: its price{'' if is_priced else ' needs both costs'}")
     if sent:
-        made.taken.append(f"{at}: {', '.join(sent)}, where clients do not set them (customparams)")
+        made.taken.append(f"{at}: {sent}, where clients do not set them (customparams)")
     if is_kimi(model):
         use.append(AGENT)
         made.taken.append(f"{model}: a Kimi model, so Kimi with the preset agent is its transformer")

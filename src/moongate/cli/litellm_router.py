@@ -44,6 +44,8 @@ def import_router(given: JsonObject, targets: Mapping[str, list[JsonObject]], ma
     for section, settings in (("router_settings", router), ("litellm_settings", general)):
         _numbers(settings, section, made)
         for name in _LISTS:
+            if not isinstance(settings.get(name, []), list):
+                made.left.append(f"{section}.{name}: not a list")
             _fallbacks(settings.get(name), f"{section}.{name}", targets, made)
         known = {*_NUMBERS, *_LISTS} | ({"routing_strategy", "model_group_alias"} if settings is router else set())
         made.leave_others(settings, known, f"{section}.")
