@@ -70,6 +70,25 @@ def test_check_shows_what_was_recognised_then_changed_options(
     assert "--all" not in shown
 
 
+def test_check_says_what_the_guard_does(capsys: pytest.CaptureFixture[str]) -> None:
+    provider = {"name": "p", "api_base_url": "https://llm.example/v1", "models": ["kimi-k2"]}
+    write({**provider, "transformer": {"use": [["Kimi", {"preset": "strict"}]]}})
+    assert run(["check"]) == 0
+    shown = capsys.readouterr()
+    assert "reasoning in the history, calls that do not fit their schemas\n" in shown.out
+    assert "the guard works on" not in shown.err
+
+
+def test_check_names_the_repairs_of_another_dialect(capsys: pytest.CaptureFixture[str]) -> None:
+    url, use = "https://api.moonshot.ai/anthropic", [["Kimi", {"preset": "strict"}]]
+    provider = {"name": "p", "api_base_url": url, "models": ["kimi-k2.6"], "dialect": "anthropic"}
+    write({**provider, "transformer": {"use": use}})
+    assert run(["check"]) == 0
+    shown = capsys.readouterr()
+    assert "      repairs: ids of calls, reasoning in the history, tool schemas and names\n" in shown.out
+    assert "p,kimi-k2.6: the guard works on chat completions: here no call is checked" in shown.err
+
+
 def test_check_describes_equal_chains_once(capsys: pytest.CaptureFixture[str]) -> None:
     models = ["kimi-k2.6", "kimi-k2.6-turbo", "kimi-k3", "kimi-k2.6-fast"]
     chain = {"use": [["Kimi", {"preset": "agent"}]]}

@@ -134,7 +134,7 @@ def _chain(config: Config, source: Source, model: str, *, everything: bool) -> l
     chain = config.transformers.chain(steps, model, source.settings.base_url)
     for step, transformer in zip(steps, chain.transformers, strict=True):
         lines.append(f"    chain: {step.name}")
-        lines += [f"      {line}" for line in facts(transformer)]
+        lines += [f"      {line}" for line in facts(transformer, source.settings.dialect)]
         lines += [f"      {line}" for line in _options(transformer, everything=everything)]
     return lines
 

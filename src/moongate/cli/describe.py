@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Final
 
 from moongate.chat.contracts import Transformer
 from moongate.kimi.config_fields import option_name
@@ -13,12 +14,17 @@ from moongate.kimi.transformer import KimiTransformer
 from moongate.payload import dumps_text
 
 
-def facts(transformer: Transformer) -> list[str]:
+_OF_ALL_DIALECTS: Final = ("repairOnMismatch", "reasoningHistory", "schemaRules")
+
+
+def facts(transformer: Transformer, dialect: str = "chat") -> list[str]:
     """The recognised host and model, and the repairs that follow. Nothing for transformers other than Kimi's."""
     if not isinstance(transformer, KimiTransformer) or transformer.model is None or transformer.host is None:
         return []
     model, host = transformer.model, transformer.host
     rows = repairs(transformer.options, model, host)
+    if dialect != "chat":  # what `native` does
+        rows = [row for row in rows if row[1] in _OF_ALL_DIALECTS]
     lines = [
         f"host: {host.name} ({host.why})",
         f"model: family {model.family.name}, generation {model.generation} ({model.why})",
@@ -43,6 +49,8 @@ def repairs(options: KimiOptions, model: ModelFacts, host: HostFacts) -> list[tu
         rows.append(("parameters", "parameterRules", options.parameter_rules == "auto"))
     if host.validates_schemas or options.schema_rules == "always":
         rows.append(("tool schemas and names", "schemaRules", options.schema_rules != "off"))
+    if options.guard != "off":
+        rows.append(("calls that do not fit their schemas", "guard", True))
     return rows
 
 

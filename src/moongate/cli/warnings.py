@@ -20,7 +20,10 @@ def config_warnings(config: Config) -> list[str]:
             if endpoint.scheme == "http" and source.keys and not is_loopback(endpoint.host):
                 found.append(f"{source.name}: the key travels unencrypted to {endpoint.origin}")
         for model, steps in source.chains.items():
-            if "kimi" in model.lower() and not _repairs_kimi(config, source, model):
+            kimi = _kimi(config, source, model)
+            if kimi is not None and kimi.options.guard != "off" and source.settings.dialect != "chat":
+                found.append(f"{source.name},{model}: the guard works on chat completions: here no call is checked")
+            if "kimi" in model.lower() and kimi is None:
                 found.append(
                     f"{source.name},{model}: a Kimi model without Kimi in its chain, so nothing is repaired: "
                     'add "transformer": {"use": [["Kimi", {"preset": "agent"}]]} to its provider'
@@ -33,6 +36,7 @@ def config_warnings(config: Config) -> list[str]:
     return [*found, *file_warnings(config)]
 
 
-def _repairs_kimi(config: Config, source: Source, model: str) -> bool:
+def _kimi(config: Config, source: Source, model: str) -> KimiTransformer | None:
+    """Kimi's transformer in the chain of a model."""
     chain = config.transformers.chain(source.chains[model], model, source.settings.base_url)
-    return any(isinstance(each, KimiTransformer) for each in chain.transformers)
+    return next((each for each in chain.transformers if isinstance(each, KimiTransformer)), None)
