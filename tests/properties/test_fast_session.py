@@ -36,6 +36,8 @@ FRONTS: list[Dialect] = [CHAT, MESSAGES, RESPONSES]
 OPTIONS: list[Row] = [
     {},
     {"preset": "agent"},
+    {"preset": "agent", "guard": "repair"},
+    {"preset": "strict"},
     PARSING,
     {**PARSING, "assembleToolDeltas": True},
     {"repairOnMismatch": False, "enforceFinishReasonLoop": False},
