@@ -13,7 +13,6 @@ from moongate.kimi.options import KimiOptions
 from moongate.kimi.transformer import KimiTransformer
 from moongate.payload import dumps_text
 
-
 _OF_ALL_DIALECTS: Final = ("repairOnMismatch", "reasoningHistory", "schemaRules")
 
 
