@@ -46,6 +46,15 @@ def test_what_breaks_no_rule_is_the_same_object(options: Row | None) -> None:
     assert not choice.answer.notes
 
 
+@pytest.mark.parametrize("options", [None, PARSING])
+def test_content_in_parts_is_no_empty_turn(options: Row | None) -> None:
+    choice = choice_of(options)
+    for delta, reason in (({"content": [{"type": "text", "text": "Hi"}]}, None), ({}, "stop")):
+        choice.feed(choice_object(delta, reason))
+    assert choice.answer.judge.choices[0] == frozenset()
+    assert kinds(choice) == []
+
+
 def test_a_delta_that_only_waits_does_not_leave() -> None:
     choice = choice_of()
     nameless = {"index": 0, "function": {"arguments": "{"}}

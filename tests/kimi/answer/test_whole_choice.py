@@ -57,6 +57,17 @@ def test_an_empty_turn_is_noted() -> None:
     assert notes == ["empty_turn"]
 
 
+@pytest.mark.parametrize("options", [None, PARSING])
+def test_content_in_parts_is_no_empty_turn_and_stays(options: Row | None) -> None:
+    parts = [{"type": "text", "text": "Hi"}]
+    found = begin(options).answer
+    leaked = SECTION.format(CALL.format("functions.bash:0", "{}")) if options else "r"
+    left = repair_choice(found, 0, whole({"content": parts, "reasoning_content": leaked}))
+    assert left["message"]["content"] == parts
+    assert found.judge.choices[0] == frozenset()
+    assert "empty_turn" not in [note.kind for note in found.notes]
+
+
 def test_native_calls_come_before_those_in_markers() -> None:
     text = "x" + SECTION.format(CALL.format("functions.read:0", "{}") + CALL.format("functions.bash:1", "{ }"))
     left, notes = mended(whole({"content": text, "tool_calls": [call("q", "bash", "{}")], "x": 1}), PARSING)

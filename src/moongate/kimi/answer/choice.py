@@ -194,6 +194,12 @@ class ChoiceState:
         self.answer.judge.choice(self.index, self.calls.judged(), end)
 
 
+def has_other_content(message: JsonObject) -> bool:
+    """Whether a message or delta says something that is not read here: a refusal, or content in parts."""
+    content = message.get("content")
+    return bool(message.get("refusal")) or (isinstance(content, list) and bool(content))
+
+
 class _OpenCall:
     """The call that the parser is reading. It is held back if it may repeat a native one (section 5.7)."""
 

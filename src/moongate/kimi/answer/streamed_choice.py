@@ -6,7 +6,7 @@ from typing import Final
 
 from moongate.chat.replay import summary
 from moongate.kimi.answer.call import AnswerCall, EmittedCalls
-from moongate.kimi.answer.choice import TEXT_FIELDS, ChoiceState, Emitted
+from moongate.kimi.answer.choice import TEXT_FIELDS, ChoiceState, Emitted, has_other_content
 from moongate.kimi.answer.context import AnswerContext
 from moongate.kimi.markers.pieces import Channel, Parser, Piece, Text
 from moongate.payload import JsonObject
@@ -73,7 +73,7 @@ class StreamedChoice(ChoiceState):
                 if not repaired and not released and not any(rest.values()):
                     return []
                 delta = {**rest, "tool_calls": repaired} if repaired else rest
-        if delta.get("refusal"):
+        if has_other_content(delta):
             self.has_content = True
         if released is not None:
             return self._beside_native(released, delta)

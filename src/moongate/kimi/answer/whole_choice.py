@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from moongate.kimi.answer.call import AnswerCall, EmittedCall, EmittedCalls, call_object
-from moongate.kimi.answer.choice import REASONING_FIELDS, ChoiceState
+from moongate.kimi.answer.choice import REASONING_FIELDS, ChoiceState, has_other_content
 from moongate.kimi.answer.context import AnswerContext
 from moongate.kimi.answer.fast import needs_no_repair
 from moongate.kimi.markers.pieces import Channel, Parser, Piece, Text
@@ -25,7 +25,7 @@ def repair_choice(answer: AnswerContext, index: int, choice: JsonObject) -> Json
         for channel, text in state.texts(message):
             state.has_content = state.has_content or channel == "content"
             state.watch(channel, text)
-    state.has_content = state.has_content or bool(message.get("refusal"))
+    state.has_content = state.has_content or has_other_content(message)
     reason = choice.get("finish_reason")
     final: object
     if reason is None or isinstance(reason, str):
@@ -87,7 +87,8 @@ def _taken(state: ChoiceState, pieces: list[Piece], parts: dict[Channel, list[st
 def _written(
     message: JsonObject, texts: dict[Channel, str], fields: tuple[str, ...], calls: list[AnswerCall | EmittedCall]
 ) -> JsonObject:
-    written = {**message, "content": texts["content"] or None}
+    parts = message.get("content")
+    written = {**message, "content": texts["content"] or (parts if isinstance(parts, list) else None)}
     for field in fields:
         if texts["reasoning"]:
             written[field] = texts["reasoning"]
