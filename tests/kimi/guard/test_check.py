@@ -137,6 +137,7 @@ def test_checks_of_one_answer_share_their_steps() -> None:
 
 LARGE = [1] * 20_000
 BRANCHES = 2000
+MANY: JsonObject = {"properties": {f"a{n}": {} for n in range(1000)}}
 
 
 @pytest.mark.parametrize(
@@ -153,6 +154,11 @@ BRANCHES = 2000
         ({"items": {"required": ["a"] * 1000}}, [{"a": 1}] * 10_000),
         ({"items": {"dependentRequired": {f"a{n}": [] for n in range(1000)}}}, [{"a": 1}] * 10_000),
         ({"items": {"dependentSchemas": {f"a{n}": {} for n in range(1000)}}}, [{"a": 1}] * 10_000),
+        ({"items": {"unevaluatedProperties": False, "allOf": [MANY] * 20}}, [{"a1": 1}] * 10_000),
+        ({"items": {"unevaluatedProperties": False, "allOf": [MANY] * 20}}, [{"a_1": 1}] * 10_000),
+        ({"unevaluatedProperties": False, "anyOf": [{"$ref": "#"}] * 20}, {"a": 1}),
+        ({"items": {"dependencies": {f"a{n}": [] for n in range(1000)}}}, [{"a": 1}] * 10_000),
+        ({"items": {"enum": list(range(1000))}}, ["x"] * 20_000),
         ({"items": {"type": "integer"}}, ["5"] * 20_000),
         ({"anyOf": [{"additionalProperties": False}] * BRANCHES}, {f"a{n}": n for n in range(10_000)}),
         (
