@@ -8,7 +8,7 @@ from moongate.errors import ConfigError, ConfigErrors
 from moongate.gateway.config.jsonc import ConfigDocument
 from moongate.gateway.config.places import ConfigPlace, PartlyRead
 from moongate.gateway.config.settings import Provider
-from moongate.gateway.config.steps import Step, chains_of, option_error
+from moongate.gateway.config.steps import Step, chains_of, option_error, read_use
 from moongate.gateway.config.table import Table
 
 KNOWN = ("Kimi", "Loud")
@@ -67,6 +67,11 @@ def test_every_form_of_use(use: Any, steps: list[Step]) -> None:
 )
 def test_a_bad_chain_is_refused(use: Any, message: str) -> None:
     assert refused({"use": use}) == message
+
+
+def test_kimis_class_is_no_name_and_near_to_kimi() -> None:
+    with pytest.raises(ConfigError, match="unknown transformer 'KimiTransformer', did you mean 'Kimi'"):
+        read_use("KimiTransformer", ConfigPlace(ConfigDocument("f", None, {}), "use"), ["CustomTransformer", "Kimi"])
 
 
 def test_a_model_adds_to_its_providers_chain_and_replaces_what_both_have() -> None:

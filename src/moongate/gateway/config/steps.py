@@ -120,7 +120,9 @@ def _from_object(entry: JsonObject, at: ConfigPlace, known: Collection[str]) -> 
 def _named(name: str, options: object, at: ConfigPlace, options_at: ConfigPlace, known: Collection[str]) -> Step:
     found = known_name(name, known)
     if found is None:
-        raise at.error(f"unknown transformer {name!r}{suggest(name, known)}")
+        bare = name.lower().removesuffix("transformer")
+        meant = next((each for each in known if each.lower() == bare), name)
+        raise at.error(f"unknown transformer {name!r}{suggest(meant, known)}")
     if not isinstance(options, dict):
         raise options_at.error(f"expected an object with options, found {json_type(options)}")
     return Step(found, options, options_at)
