@@ -52,7 +52,7 @@ def test_it_imports_and_is_served(name: str) -> None:
         for provider in config["providers"]:
             provider["api_base_url"] = upstream.url
             provider.pop("proxy", None)
-        serving = {**config, "api_keys": "none"}
+        serving = {**config, "api_keys": "none", "host": "127.0.0.1"}
         with run_gateway(serving, environment=EverySet()) as gateway:
             for model in asked:
                 model = model.replace("*", "x")
