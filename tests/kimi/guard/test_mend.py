@@ -58,6 +58,12 @@ MENDED: list[tuple[Any, Any, Any]] = [
     ({"allOf": [OPEN], "unevaluatedProperties": False}, {"N": 5}, {"n": 5}),
     ({"$defs": {"a": OPEN}, "$ref": "#/$defs/a", "unevaluatedProperties": False}, {"n": "5"}, {"n": 5}),
     ({"anyOf": [OPEN, {}], "unevaluatedProperties": False}, {"n": 5, "b": 1}, {"n": 5}),
+    (
+        {"allOf": [{**OPEN, "additionalProperties": True}], "unevaluatedProperties": False},
+        {"n": "5", "b": 1},
+        {"n": 5, "b": 1},
+    ),
+    ({"anyOf": [closed(["n"], n=INTEGER), {}], "unevaluatedProperties": False}, {"n": 5, "b": 1}, {"n": 5}),
     # an enum value that differs only in case or blanks
     (closed(m={"enum": ["fast", "slow"]}), {"m": " Fast"}, {"m": "fast"}),
     (closed(m={"const": "fast"}), {"m": " Fast"}, {"m": "fast"}),

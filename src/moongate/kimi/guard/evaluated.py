@@ -43,8 +43,8 @@ def evaluated(check: SchemaCheck, schema: JsonObject, value: JsonObject, *, anyw
         for part in _parts(check, schema, value, anyway=anyway):
             if not isinstance(part, dict) or not (anyway or check.fits(part, value)):
                 continue
-            if not anyway and any(word in part for word in _OF_ALL):
-                return None
+            if any(word in part and not (anyway and part[word] is False) for word in _OF_ALL):
+                return None  # where another part is closed, what it does not know may still be declared elsewhere
             found = evaluated(check, part, value, anyway=anyway)
             if found is None:
                 return None
