@@ -55,11 +55,19 @@ VARIANTS = (
 )
 
 
+def called_tool() -> Json:
+    """The one that histories and answers call: under the guard a call of another tool would be asked for again."""
+    kinds = {"path": "string", "offset": "integer", "limit": "integer"}
+    properties = {name: {"type": kind} for name, kind in kinds.items()}
+    parameters = {"type": "object", "properties": properties, "required": ["path"]}
+    return {"type": "function", "function": {"name": "read_file", "description": "Read.", "parameters": parameters}}
+
+
 @functools.cache
 def tools() -> tuple[Json, ...]:
-    """Sixty tools of published packages, as chat has them."""
+    """Sixty tools, as chat has them: the one that is called, the others of published packages."""
     found: dict[str, Json] = {}
-    for tool in real_tools():
+    for tool in (called_tool(), *real_tools()):
         found.setdefault(tool["function"]["name"], tool)
     taken = list(found.values())[:TOOLS]
     for tool in taken:

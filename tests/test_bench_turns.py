@@ -9,6 +9,7 @@ from bench import turns
 from bench.contenders import providers
 from bench.load import Job, Requests
 from bench.stages import FRONTS, stages
+from bench.upstream import ARGUMENTS
 
 from moongate import KimiTransformer
 from moongate.chat.contracts import Dialect
@@ -42,6 +43,18 @@ def test_the_ids_are_foreign_and_the_schemas_need_the_rules() -> None:
     )
     assert sum(note.kind == "schema" for note in exchange.notes) > 20
     assert exchange.request["messages"][2]["tool_calls"][0]["id"] == "functions.read_file:0"
+
+
+def test_the_call_that_ends_an_answer_passes_the_guard() -> None:
+    """Else a row with the guard would measure three requests."""
+    body = json.loads(turns.body("chat", 100, "call-100-5"))
+    exchange = KimiTransformer.from_config({**turns.RULES, "guard": "retry"}, model="call-100-5").begin(body)
+    function = {"name": "read_file", "arguments": ARGUMENTS}
+    call = {"id": "functions.read_file:40", "type": "function", "function": function}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    exchange.reply({"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]})
+    assert exchange.verdict.kinds == ()
+    assert exchange.next_request() is None
 
 
 def test_each_request_has_a_number_of_its_own_where_it_is_counted() -> None:
