@@ -20,39 +20,39 @@ FRONTS = {
 }
 LANGUAGES = {".toml": "toml", ".json": "json", ".yaml": "json", ".env": "sh"}
 LAST = """\
-The address, the key and the model are those of your gateway. Something does not work:
+The address, the key and the model are those of your gateway. If something does not work, look it up
 [by symptom](../troubleshooting.md)."""
 ABOUT = {
     "claude-code": """\
-It speaks the messages front alone. All of its model names (opus, sonnet, haiku) are set to yours, else
-it asks for models that your provider does not have. `CLAUDE_CODE_MAX_CONTEXT_TOKENS` tells it the
-window: of an unknown model it assumes a million tokens.
+It speaks the messages front alone. All of its model names (opus, sonnet, haiku) are set to yours;
+otherwise it would ask for models that your provider does not have. `CLAUDE_CODE_MAX_CONTEXT_TOKENS`
+tells it the context window; for a model that it does not know it would assume a million tokens.
 
-With `-p` it prints `[claude-code:unrecognized_model]`, and at every start it asks for `/api/hello`
-without a key, which the log shows as a 401. Neither matters.""",
+Two things look like errors, but do not matter: with `-p` it prints `[claude-code:unrecognized_model]`,
+and at every start it asks for `/api/hello` without a key, which moongate's log shows as a 401.""",
     "codex": """\
-It speaks the responses front alone. The catalogue beside its configuration tells it the window and the
-tools of a model that is not in its own list; without one it works with the assumptions for an unknown
-model.""",
+It speaks the responses front alone. `moongate-models.json` tells it the context window and the tools of
+your model, which is not in its own list. Without that file it would assume those of an unknown model.""",
     "opencode": """\
-For the messages front, change `npm` to `@ai-sdk/anthropic`. Before its first turn it asks for a title,
-without tools.""",
+For the messages front, change `npm` to `@ai-sdk/anthropic`. Before its first turn it asks for a title:
+the log has one request more than you expect.""",
     "kimi-code": """\
 For another front, change `type` to `anthropic` (then `base_url` without `/v1`) or `openai_responses`. It
-rewrites every id that it sends back (`functions_Bash_0`); moongate rebuilds them.""",
+rewrites every id that it sends back (`functions_Bash_0`); moongate turns them into ids that Kimi reads.""",
     "kimi-cli": """\
-The predecessor of Kimi Code, with the same settings in another file. It is not in the registries that
-the tests use: not run.""",
+The predecessor of Kimi Code, with the same settings in another file. No test runs it, because it is not in
+the registries that the tests use.""",
     "cline": """\
 The extension for VS Code has the same fields in its settings: API provider “OpenAI Compatible”.""",
     "qwen-code": """\
 For another front, change `openai` to `anthropic` (then `baseUrl` without `/v1`) or `openai-responses`,
 in both places.""",
     "copilot": """\
-It takes a provider of one's own from its environment alone: `--write` writes a file for the shell to
-read. `COPILOT_OFFLINE` keeps it from asking GitHub for a login, and switches its web tools off. For the
-responses front set `COPILOT_PROVIDER_WIRE_API=responses`; for messages `COPILOT_PROVIDER_TYPE=anthropic`
-and the address without `/v1`.""",
+It reads a provider of your own from its environment only, so `--write` makes a file for the shell to
+read. `COPILOT_OFFLINE` keeps it from asking GitHub for a login, and switches its web tools off.
+
+For the responses front, set `COPILOT_PROVIDER_WIRE_API=responses`. For the messages front, set
+`COPILOT_PROVIDER_TYPE=anthropic`, and the address without `/v1`.""",
     "kilo": """\
 It is made of OpenCode and has the same settings. For the messages front, change `npm` to
 `@ai-sdk/anthropic`.""",
@@ -60,13 +60,13 @@ It is made of OpenCode and has the same settings. For the messages front, change
 For another front, change `api` to `anthropic-messages` (then `baseUrl` without `/v1`) or
 `openai-responses`.""",
     "continue": """\
-A file of its own beside `config.yaml`, which keeps its comments that way. JSON is YAML, so Continue
-reads it.""",
+`connect` writes a file of its own and does not touch your `config.yaml`. The file is JSON, which Continue
+reads as YAML.""",
     "grok-cli": """\
-Its own model is the default in every folder, so the command names yours.""",
+It starts with its own default model unless the command names another, so the command above names yours.""",
     "openai": """\
-Every SDK that reads these two variables: the official ones for Python and JavaScript, LangChain,
-LiteLLM, llm. For repairs without a gateway there are [transports](../embedding.md#inside-an-sdk).""",
+This works for every SDK that reads these two variables: the official ones for Python and JavaScript,
+LangChain, LiteLLM, llm. For repairs without a gateway there are [transports](../embedding.md#inside-an-sdk).""",
 }
 
 
@@ -102,7 +102,7 @@ def _page(name: str, settings: AgentSettings) -> str:
     if driven is not None:
         fronts = ", ".join(FRONTS[front] for front in driven.fronts)
         parts.append(
-            f"Run by `make agents` in version {_version(driven)}, through {fronts}: [what was run](../agents.md)."
+            f"`make agents` tests it in version {_version(driven)}, through {fronts}: [what was tested](../agents.md)."
         )
     if settings.file is None:
         parts.append(_block("sh", f"moongate connect {name}"))
@@ -110,10 +110,10 @@ def _page(name: str, settings: AgentSettings) -> str:
         parts.append(_block("sh", "".join(f"export {key}={value}\n" for key, value in settings.shell)))
     else:
         parts.append(_block("sh", f"moongate connect {name} --write    # --undo takes it back"))
-        parts.append(f"writes into `{settings.file}`, and keeps everything else that is there:")
+        parts.append(f"This writes into `{settings.file}`, and keeps everything else that is there:")
         values = settings.values or {}
         parts.append(_block(LANGUAGES[settings.file.suffix], format_of(settings.file).dump(values)))
-        parts += [f"and beside it `{other}`, which is moongate's own." for other, _ in settings.beside]
+        parts += [f"It also writes `{other}` beside that file." for other, _ in settings.beside]
     parts.append(f"Then:\n\n{_block('sh', settings.start)}")
     parts.append(ABOUT[name])
     parts.append(LAST)

@@ -60,7 +60,8 @@ def commands_page() -> str:
 
 
 def _arguments(command: CommandWords) -> str:
-    names = [each.value for each in command.arguments] or (["COMMAND"] if command.parts else [])
+    names = [f"[{each.value}]" if each.may_be_left_out else each.value for each in command.arguments]
+    names = names or (["COMMAND"] if command.parts else [])
     return " ".join([*names, *(["[options]"] if command.options else [])])
 
 
@@ -83,4 +84,5 @@ def _cell(text: str) -> str:
 
 def _roff(text: str) -> str:
     text = text.replace("\\", r"\e").replace("-", r"\-")
+    text = "".join(char if char.isascii() else rf"\[u{ord(char):04X}]" for char in text)
     return rf"\&{text}" if text.startswith((".", "'")) else text

@@ -17,6 +17,7 @@ from docs.demo_picture import FILE as DEMO
 from docs.demo_picture import output, picture
 from docs.fleet_tables import drill_tables, figure_tables
 from docs.library_page import LIBRARY_PAGE, library_page
+from docs.provider_table import providers_table
 
 from moongate.gateway.config.schema import json_schema, tables
 from moongate.gateway.record.log_lines import FIELDS, Entry, json_line, text_line
@@ -273,7 +274,7 @@ def pages() -> dict[Path, str]:
     log, metrics = DOCS / "log.md", DOCS / "metrics.md"
     transformers, traces, agents = DOCS / "transformers.md", DOCS / "traces.md", DOCS / "agents.md"
     speed, readme = DOCS / "speed.md", DOCS.parent / "README.md"
-    fleet = DOCS / "fleet.md"
+    fleet, providers = DOCS / "fleet.md", DOCS / "providers.md"
     grammar = f"```mermaid\n{diagram()}```\n"
     return {
         kimi: filled(
@@ -299,6 +300,7 @@ def pages() -> dict[Path, str]:
         COMMANDS_PAGE: commands_page(),
         LIBRARY_PAGE: library_page(),
         agents: filled(agents.read_text(encoding="utf-8"), agents=agents_table()),
+        providers: filled(providers.read_text(encoding="utf-8"), providers=providers_table()),
         **agent_pages(),
         speed: filled(
             speed.read_text(encoding="utf-8"),

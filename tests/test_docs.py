@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from docs.command_pages import man_page
 from docs.generate import DOCS, filled, options_table, pages
 
 from moongate.kimi.config_fields import option_name
@@ -21,6 +22,11 @@ def test_the_specification_names_every_option_with_its_default() -> None:
     said = [line.split(" | ")[0].strip("| `") for line in lines if line.startswith("| `") and line.count("|") >= 4]
     assert [option_name(name) for name in KimiOptions.__dataclass_fields__] == said
     assert all(f"| `{name}` |" in options_table() for name in said)
+
+
+def test_the_manual_is_ascii_which_every_reader_of_manuals_takes() -> None:
+    assert man_page().isascii()
+    assert r"\[u2026]" in man_page()
 
 
 def test_a_page_without_a_place_is_refused() -> None:

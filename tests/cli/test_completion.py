@@ -104,4 +104,8 @@ def test_every_command_and_option_is_known() -> None:
     assert {words[0] for words in commands if len(words) == 1} == set(COMMANDS)
     (json,) = [each for each in commands["keys", "list"].options if "--json" in each.names]
     assert (json.about, json.value) == ("print JSON", "")
+    left_out = [
+        commands[name,].arguments[0].may_be_left_out for name in ("demo", "init", "verify", "connect", "import")
+    ]
+    assert left_out == [True, True, True, False, False]
     assert all(option.about for command in commands.values() for option in command.options)

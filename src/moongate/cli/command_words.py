@@ -13,6 +13,7 @@ class OptionWords:
     about: str
     value: str  # what stands behind it, such as FILE; empty: nothing
     choices: tuple[str, ...] = ()
+    may_be_left_out: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,4 +59,5 @@ def _option(action: argparse.Action) -> OptionWords:
     name = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
     takes_value = not action.option_strings or action.nargs != 0
     about = (action.help or "") % {"default": action.default}
-    return OptionWords(tuple(action.option_strings), about, name if takes_value else "", choices)
+    left_out = bool(action.option_strings) or action.nargs in ("?", "*")
+    return OptionWords(tuple(action.option_strings), about, name if takes_value else "", choices, left_out)
