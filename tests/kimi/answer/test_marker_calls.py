@@ -115,3 +115,23 @@ def test_parsed_calls_get_the_original_names() -> None:
         (1, "functions.time:1", "time", "{}"),
     ]
     assert [note.before for note in answer.notes if note.kind == "markers_parsed"] == [f"functions.{sent}:0", ""]
+
+
+def test_a_name_that_is_an_id_becomes_the_offered_one() -> None:
+    calls, answer = calls_of(PARSING)
+    assert calls.open("", "functions.bash:0").client_name == "bash"
+    assert list(
+        calls.emit_whole([("functions.functions.read:3", "functions.read", "{}"), ("", "functions.x", "{}")])
+    ) == [
+        (1, "functions.read:1", "read", "{}"),
+        (2, "functions.functions.x:2", "functions.x", "{}"),
+    ]
+    assert [(note.where, note.before, note.after) for note in answer.notes if note.kind == "tool_name"] == [
+        ("choices[0].message.tool_calls[0].function.name", "functions.bash:0", "bash"),
+        ("choices[0].message.tool_calls[1].function.name", "functions.read", "read"),
+    ]
+    calls.deltas([delta(0, "", "bash", '{"a": 1}', type="function")])
+    assert calls.may_repeat("functions.bash")
+    assert calls.repeats("functions_bash_0", '{"a":1}')
+    calls, _ = calls_of({"repairOnMismatch": False, **PARSING})
+    assert list(calls.emit_whole([("", "functions.bash", "{}")])) == [(0, "functions.bash_0", "functions.bash", "{}")]

@@ -53,7 +53,7 @@ class CallRules:
         self._answer.note("call_dropped", f"choices[{self._choice}].message.tool_calls", original_id, NAMELESS)
 
     def _original_name(self, name: str) -> str:
-        """The client's name of the tool that a native call names (sections 3.10 and 10)."""
+        """The client's name of the tool that a call names (sections 3.10 and 10)."""
         answer = self._answer
         client_name = answer.names.original(name) if answer.renames else name
         if self._active and client_name.startswith("functions"):

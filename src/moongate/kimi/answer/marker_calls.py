@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 from operator import itemgetter
 
 from moongate.kimi.answer.call import AnswerCall, EmittedCalls
@@ -34,11 +35,11 @@ class MarkerCalls(CallRules):
 
     def may_repeat(self, name: str) -> bool:
         """Whether a parsed call of this name may turn out to be one that came natively."""
-        return self._native is not None and self._native.has_name(self._answer.names.original(name))
+        return self._native is not None and self._native.has_name(self._original_name(name))
 
     def repeats(self, name: str, arguments: str) -> bool:
         """Whether this parsed call came natively as well."""
-        return self._native is not None and self._native.take(self._answer.names.original(name), arguments)
+        return self._native is not None and self._native.take(self._original_name(name), arguments)
 
     def _marked_calls(self) -> SeenCalls:
         if self._marked is None:
@@ -50,7 +51,7 @@ class MarkerCalls(CallRules):
         self.present = True
         call = AnswerCall()
         self._assign_index(call, None)
-        call.client_name = self._answer.names.original(name)
+        call.client_name = self._client_name(name, call.index)
         claim = self._claim if original_id or self._active else self._id_with_repair_off
         call.id = claim(original_id, call.client_name)
         self.note("markers_parsed", call.index, "", original_id, call.id)
@@ -83,8 +84,9 @@ class MarkerCalls(CallRules):
         answer, first = self._answer, self._next_index
         client_ids = original_ids
         if answer.renames:
-            names = list(map(answer.names.original, names))
             client_ids = [answer.names.original_id(each, answer.options.id_prefix) for each in original_ids]
+        if answer.renames or any(name.startswith("functions") for name in names):
+            names = list(map(self._client_name, names, count(first)))
         if self._active:
             ids = self._ids().claim_all(client_ids, names)
         else:
