@@ -160,3 +160,10 @@ def test_the_work_grows_with_the_size() -> None:
     small = min(cost(10) for _ in range(5))
     large = min(cost(38) for _ in range(5))
     assert large < 8 * small
+
+
+def test_references_in_bounds_are_left_out() -> None:
+    """Moonshot follows them, but only where no type says what bounds are."""
+    place = {"minimum": {"$ref": "#/$defs/A"}, "maximum": 3}
+    schema = {"type": "object", "properties": {"a": place}, "$defs": {"A": {"type": "integer"}}}
+    assert normalise_schema(schema) == {**schema, "properties": {"a": {"maximum": 3}}}

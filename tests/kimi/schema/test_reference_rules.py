@@ -53,6 +53,15 @@ def test_references_that_are_taken(schema: dict[str, Any]) -> None:
             at({"$ref": "#/$defs/U", "minLength": 1}, U={"anyOf": [{"minLength": 2}]}),
             "properties.a: conflicting keywords found in anyOf after ref expansion: minLength",
         ),
+        (
+            at({"$ref": "#/$defs/T", "anyOf": [{"maxLength": 2}]}),
+            "properties.a: invalid schema after $ref expansion: (when using anyOf, type should be defined",
+        ),
+        (
+            at({"if": {"$ref": "#/$defs/U", "type": "string"}}, U={"anyOf": [{"minLength": 2}]}),
+            "properties.a.if: invalid schema after $ref expansion: (when using anyOf, type should be defined",
+        ),
+        (at({"if": {"$ref": None, "const": 1}}), "properties.a.if: conflicting keywords found after $ref expansion"),
     ],
 )
 def test_references_that_are_refused_at_both_levels(schema: dict[str, Any], text: str) -> None:

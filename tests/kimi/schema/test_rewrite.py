@@ -119,6 +119,7 @@ def test_what_is_good_stays_the_same_object(schema: dict[str, Any]) -> None:
             {"type": "object", "properties": {"a": {}}, "required": ["a"]},
         ),
         ({"type": "object", "default": {"$ref": "#"}}, {"type": "object"}),
+        ({"items": {}, "maxLength": {"$ref": "#/$defs/A"}, "minimum": [1]}, {"items": {}, "minimum": [1]}),
         ({"anyOf": [{"type": "object"}], "default": {"$ref": 5}}, {"anyOf": [{"type": "object"}]}),
         ({"type": "string", "$id": "x"}, {"type": "string"}),
     ],

@@ -68,6 +68,10 @@ def test_schemas_that_are_taken_at_both_levels(schema: dict[str, Any]) -> None:
             {"$defs": {"A": {"anyOf": [{"properties": {"a/b": {}}}, {}]}}},
             "At path '$defs.A.anyOf.properties': $defs property name 'a/b' cannot contain '/' character",
         ),
+        (
+            {"items": {"$defs": {"A": {"$defs": {"B": {"properties": {"a/b": {}}}}}}}},
+            "At path 'items.$defs.A.$defs.B.properties': $defs property name 'a/b' cannot contain '/' character",
+        ),
         ({"$ref": "#/$defs/B", "$defs": {}}, "At path 'root': invalid $ref path: #/$defs/B"),
     ],
 )
@@ -95,6 +99,15 @@ def test_very_deep_schemas_are_no_stack_trace() -> None:
     for _ in range(4000):
         schema = {"type": "array", "items": schema}
     assert validate_schema(schema, "ultra") is None
+
+
+def test_definitions_inside_definitions_are_searched_once() -> None:
+    """For names with a slash."""
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(100):
+        schema = {"$defs": {"A": schema}}
+    assert validate_schema({"items": schema}, steps=StepBudget(1000)) is None
+    assert validate_schema(schema, steps=StepBudget(1000)) is None
 
 
 def test_the_work_is_bounded_by_the_steps() -> None:

@@ -31,6 +31,7 @@ KEYWORDS: Final = TYPED_KEYWORDS | ROOT_ONLY | {"anyOf", "$ref"}
 
 LOWER_BOUNDS: Final = ("minLength", "minItems", "minimum")
 UPPER_BOUNDS: Final = ("maxLength", "maxItems", "maximum")
+VALUES: Final = frozenset({"default", *LOWER_BOUNDS, *UPPER_BOUNDS})  # unchecked where no type says what they are
 BOUNDS_OF: Final[Mapping[str, tuple[str, str]]] = {
     "string": ("minLength", "maxLength"),
     "array": ("minItems", "maxItems"),

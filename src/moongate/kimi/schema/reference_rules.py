@@ -17,6 +17,10 @@ from moongate.kimi.schema.step_budget import StepBudget
 from moongate.payload import JsonObject
 
 ENDLESS: Final = "detected infinite recursion without termination condition"
+TYPE_AND_UNION: Final = (
+    "invalid schema after $ref expansion: "
+    "(when using anyOf, type should be defined in anyOf items instead of the parent schema)"
+)
 
 Finding = tuple[Path, str]  # the place, and what is wrong
 Expansion = tuple[JsonObject, frozenset[str]]  # the last schema of a chain, and the annotations of those before it
@@ -76,9 +80,10 @@ class ReferenceRules:
                     waiting += [((path, key), branch, checked) for branch in value if isinstance(branch, dict)]
 
     def _place_complaint(self, path: Path, schema: JsonObject, checked: bool) -> Finding | None:
-        if schema["$ref"] is None:
-            return None
-        expansion = self._expand(schema["$ref"])
+        ref = schema[
+            "$ref"
+        ]  # null only in a keyword that the validator does not know: it takes the place for its target
+        expansion = (schema, frozenset[str]()) if ref is None else self._expand(ref)
         if isinstance(expansion, str):
             return (None, "$ref") if expansion == _REMOTE else path, expansion
         target, annotations = expansion
@@ -89,6 +94,8 @@ class ReferenceRules:
                 f"conflicting keywords found after $ref expansion: keywords ({', '.join(sorted(both))}) are defined "
                 'both alongside "$ref" and in the referenced schema; remove the duplicates'
             )
+        if ("anyOf" in schema and "type" in target) or ("type" in schema and "anyOf" in target):
+            return path, TYPE_AND_UNION
         branches = target.get("anyOf")
         outer = outer - ANNOTATIONS - {"anyOf"}
         if outer and isinstance(branches, list):

@@ -12,6 +12,7 @@ from moongate.kimi.schema.keywords import (
     MAX_BRANCHES,
     ROOT_ONLY,
     SCALAR_TYPES,
+    VALUES,
     anything,
 )
 from moongate.kimi.schema.node_rules import node_complaint, unsupported_keywords
@@ -169,7 +170,7 @@ class SchemaRewriter:
         return {**annotations, "anyOf": self._with_default(news, keywords)}
 
     def _with_default(self, branches: list[JsonObject], keywords: JsonObject) -> list[JsonObject]:
-        if "default" in keywords and self._may_be_default(keywords["default"]):
+        if "default" in keywords and self._is_plain(keywords["default"]):
             return with_default(branches, keywords["default"])
         return branches
 
@@ -184,8 +185,8 @@ class SchemaRewriter:
 
     def _with_good_insides(self, schema: JsonObject, depth: int, level: int) -> JsonObject:
         """A good place, or one that lacks nothing but good schemas inside it: the same object if they are good."""
-        if "default" in schema and not self._may_be_default(schema["default"]):
-            schema = without(schema, "default")
+        refused = [word for word in VALUES.intersection(schema) if not self._is_plain(schema[word])]
+        schema = without(schema, *refused) if refused else schema
         if "properties" in schema:
             schema = self._with_properties(schema, depth, level)
         elif "required" in schema:
@@ -232,8 +233,8 @@ class SchemaRewriter:
                 schema = {**schema, "required": required} if required else without(schema, "required")
         return {**schema, "properties": news} if changed else schema
 
-    def _may_be_default(self, value: Any) -> bool:
-        """Moonshot looks for references in defaults too, and for slashes in those of definitions."""
+    def _is_plain(self, value: Any) -> bool:
+        """Moonshot looks for references in values too, and for slashes in those of definitions."""
         if not isinstance(value, (dict, list)) or not value:
             return True
         data = dumps(value)

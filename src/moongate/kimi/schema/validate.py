@@ -64,6 +64,8 @@ class Validation:
         self._mentioned: dict[str, None] = {}
         self._rules = ReferenceRules(root, ultra, steps)
         self._depths: dict[str, int] = {}
+        self._in_definitions = True  # of the root, which are looked at first
+        self._searched: set[int] = set()  # by identity: definitions inside others, in which no name has a slash
 
     def verdict(self, has_references: bool) -> str | None:
         definitions = self._root.get("$defs")
@@ -77,7 +79,8 @@ class Validation:
             waiting: list[tuple[Path, Any, int]] = [
                 (((None, "$defs"), name), definitions[name], 0) for name in sorted(definitions, reverse=True)
             ]
-            found = self._walk(waiting) or self._slash(definitions)
+            found = self._walk(waiting) or self._slash((None, "$defs"), definitions)
+        self._in_definitions = False
         found = found or self._walk([(None, self._root, 0)])
         if found is None and has_references:
             finding = self._rules.finding(self._mentioned)
@@ -100,6 +103,10 @@ class Validation:
             complaint = complaint or node_complaint(schema, ultra=self._ultra, root=self._root)
             if complaint is not None:
                 return _said(path, complaint[1], complaint[0])
+            if "$defs" in schema and not (schema is self._root or self._in_definitions):
+                slash = self._slash((path, "$defs"), schema["$defs"])
+                if slash is not None:
+                    return slash
             if "$ref" in schema:
                 ref = schema["$ref"]
                 self._mentioned[ref] = None
@@ -132,9 +139,11 @@ class Validation:
             inner += [(below, value, depth) for value in schema["anyOf"]]
         return inner
 
-    def _slash(self, definitions: JsonObject) -> str | None:
+    def _slash(self, place: Path, definitions: JsonObject) -> str | None:
         """Moonshot takes no `/` in any name inside `$defs`, values included."""
-        waiting: list[tuple[Path, Any]] = [((None, "$defs"), definitions)]
+        if id(definitions) in self._searched:
+            return None
+        waiting: list[tuple[Path, Any]] = [(place, definitions)]
         while waiting:
             path, value = waiting.pop()
             self._steps.take(1 + len(value))
@@ -143,6 +152,8 @@ class Validation:
                     return _said(path, f"$defs property name '{key}' cannot contain '/' character")
                 if isinstance(inner, dict):
                     waiting.append(((path, key), inner))
+                    if key == "$defs":
+                        self._searched.add(id(inner))
                 elif isinstance(inner, list):
                     waiting += [((path, key), item) for item in inner if isinstance(item, dict)]
         return None
