@@ -99,3 +99,10 @@ def test_the_assembled_message_has_the_original_names_too() -> None:
     choices = [choice for item in items if isinstance(item, Chunk) for choice in item.payload["choices"]]
     messages = [choice["message"] for choice in choices if "message" in choice]
     assert [message["tool_calls"][0]["function"]["arguments"] for message in messages] == ['{"required":"x"}']
+
+
+def test_the_sent_names_tell_which_tool_a_header_without_a_name_means() -> None:
+    exchange, sent = begun(manualToolParsing=True)
+    text = f'<|tool_call_begin|>0<|tool_call_argument_begin|>{{"{sent}": "x"}}<|tool_call_end|>'
+    left = exchange.reply(answer({"content": text}))["choices"][0]["message"]["tool_calls"]
+    assert left == [call("functions.bash:0", "bash", '{"required": "x"}')]

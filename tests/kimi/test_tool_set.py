@@ -24,6 +24,13 @@ def test_only_a_unique_match_is_returned() -> None:
     assert tool_set.only_match(()) == "list"
 
 
+def test_keys_are_known_by_the_names_under_which_they_were_sent_too() -> None:
+    tool_set = ToolSet({"news": NEWS, "list": LIST}, properties={"news": {"topic_1f": "topic"}})
+    assert tool_set.only_match({"topic_1f"}) == "news"
+    assert tool_set.only_match({"topic"}) == "news"
+    assert tool_set.only_match({"path_1f"}) is None
+
+
 def test_what_was_offered() -> None:
     tool_set = ToolSet({"read": READ})
     assert tool_set.has("read")

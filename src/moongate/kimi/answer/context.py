@@ -70,10 +70,11 @@ class AnswerContext:
 
     def parser(self) -> Parser:
         """A marker parser for one choice."""
-        tool_set = self.tool_set
-        if self.renames:  # the model saw the sent names, and writes them
-            sent = {self.names.sent(name): tool for name, tool in tool_set.tools.items()}
-            tool_set = ToolSet(sent, tool_set.calls_allowed, tool_set.id_prefix)
+        tool_set, names = self.tool_set, self.names
+        if self.renames or names.properties:  # the model saw the sent names, and writes them
+            sent = {names.sent(name): tool for name, tool in tool_set.tools.items()}
+            properties = {names.sent(name): originals for name, originals in names.properties.items()}
+            tool_set = ToolSet(sent, tool_set.calls_allowed, tool_set.id_prefix, properties=properties)
         family = self._model.family
         make = family.parser if self.fast or family.plain_parser is None else family.plain_parser
         return make(self.options.tool_tokens, tool_set, self.options.repair_arguments)
