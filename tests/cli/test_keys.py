@@ -97,6 +97,14 @@ def test_what_a_key_has_is_shown_and_taken_away(commands: Commands) -> None:
     assert [changed[name] for name in ("budget", "token_budget", "team", "expires")] == [None] * 4
 
 
+def test_a_budget_of_nothing_is_shown(commands: Commands) -> None:
+    key = commands.json("keys", "create", "--name", "ada", "--budget", "0", "--token-budget", "0")
+    head, line = commands.run("keys", "show", key["id"]).splitlines()
+    assert ("budget  token budget" in head, line.split()[-3:]) == (True, ["0.00", "0", "never"])
+    assert "concurrency" not in head
+    assert "disabled" not in head
+
+
 def test_usage_in_three_forms(commands: Commands) -> None:
     database = open_database(str(commands.folder / "moongate.db"))
     rows = [usage_row(n, key=f"key_{n % 2}", day=20_775 + n % 3, cost=500_000 * (1 + n % 2)) for n in range(6)]

@@ -97,7 +97,7 @@ def _run(options: argparse.Namespace, store: KeyStore) -> int:
     action = options.action
     if action == "list":
         keys = [key_view(key) for key in store.list_keys(team=options.team)]
-        print_json(keys) if options.json else print_table(keys, COLUMNS)
+        print_json(keys) if options.json else print_table(keys, COLUMNS, zeros=True)
         return 0
     secret = ""
     if action == "create":
@@ -122,7 +122,7 @@ def _run(options: argparse.Namespace, store: KeyStore) -> int:
         print(secret)
         print(f"{key.id}: keep the key now, it is not shown again", file=sys.stderr)
     else:
-        print_table([key_view(key)], COLUMNS)
+        print_table([key_view(key)], COLUMNS, zeros=True)
     return 0
 
 

@@ -26,13 +26,13 @@ def print_csv(rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> N
     writer.writerows([_csv_cell(row.get(name)) for name in columns] for row in rows)
 
 
-def print_table(rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> None:
-    """Columns in which no row has anything are left out; numbers stand to the right."""
+def print_table(rows: Sequence[Mapping[str, object]], columns: Sequence[str], *, zeros: bool = False) -> None:
+    """Columns in which no row has anything are left out; numbers stand to the right. `zeros`: 0 is something."""
     paint = Colours()
     if not rows:
         print("none")
         return
-    shown = [name for name in columns if any(row.get(name) not in (None, "", [], False) for row in rows)]
+    shown = [name for name in columns if any(_says_something(row.get(name), zeros) for row in rows)]
     cells = [[_cell(row.get(name)) for name in shown] for row in rows]
     widths = [max(len(name), *(_width(line[at]) for line in cells)) for at, name in enumerate(shown)]
     numbers = [all(isinstance(row.get(name), int | float | None) for row in rows) for name in shown]
@@ -52,6 +52,12 @@ def bar(share: float) -> str:
         eighths = max(1, eighths)
     whole, rest = divmod(eighths, 8)
     return "█" * whole + ("" if not rest else "▏▎▍▌▋▊▉"[rest - 1])
+
+
+def _says_something(value: object, zeros: bool) -> bool:
+    if zeros and isinstance(value, int | float) and value is not False:
+        return True
+    return value not in (None, "", [], False)  # 0 equals False
 
 
 def _cell(value: object) -> str:

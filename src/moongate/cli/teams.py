@@ -70,5 +70,5 @@ def _run(options: argparse.Namespace, store: KeyStore) -> int:
     if options.json:
         print_json(views if action == "list" else views[0])
     else:
-        print_table(views, COLUMNS)
+        print_table(views, COLUMNS, zeros=True)
     return 0

@@ -171,6 +171,8 @@ def test_a_client_sees_a_new_day_s_budget_before_its_first_request(clock: Clock)
     assert limits_page(client, limiter)["limits"][0]["budget"] == {"limit": 2.0, "spent": 1.5, "remaining": 0.5}
     clock.day += 1
     assert limits_page(client, limiter)["limits"][0]["budget"] == {"limit": 2.0, "spent": 0.0, "remaining": 2.0}
+    limiter.account(KEY, LimitSet(token_budget=7))
+    assert str(limits_page(client, limiter)["limits"][0]["token_budget"]["limit"]) == "7"
 
 
 def test_a_clock_that_goes_back_over_midnight_gives_nobody_a_budget_again(clock: Clock) -> None:

@@ -31,12 +31,16 @@ def _limits(account: Account, limiter: Limiter) -> JsonObject:
         "requests_per_minute": {"limit": limits.rpm or None, "remaining": account.remaining_requests(now)},
         "tokens_per_minute": {"limit": limits.tpm or None, "remaining": account.remaining_tokens(now)},
         "concurrency": {"limit": limits.concurrency or None, "in_flight": account.in_flight},
-        "budget": None if limits.budget is None else _budget(limits.budget, account.spent_money, DOLLAR),
-        "token_budget": None if limits.token_budget is None else _budget(limits.token_budget, account.spent_tokens, 1),
+        "budget": None if limits.budget is None else _money(limits.budget, account.spent_money),
+        "token_budget": None if limits.token_budget is None else _budget(limits.token_budget, account.spent_tokens),
         "reset": limits.reset,
         "resets_at": account.resets_at(limiter.today()),
     }
 
 
-def _budget(limit: int, spent: int, unit: int) -> JsonObject:
-    return {"limit": limit / unit, "spent": spent / unit, "remaining": max(0, limit - spent) / unit}
+def _budget(limit: int, spent: int) -> JsonObject:
+    return {"limit": limit, "spent": spent, "remaining": max(0, limit - spent)}
+
+
+def _money(limit: int, spent: int) -> JsonObject:
+    return {name: value / DOLLAR for name, value in _budget(limit, spent).items()}
