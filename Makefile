@@ -8,13 +8,16 @@ REQ := requirements
 SOURCES := $(shell find src -name '*.py')
 SYSTEM_PACKAGES := tests/support/system_packages.py
 PROCESSES := 2
-PYTEST := $(BIN)/pytest -n $(PROCESSES) --dist loadfile
+PYTEST_CACHE := .pytest_cache
+IN_CACHE := -o cache_dir=$(PYTEST_CACHE)
+PYTEST := $(BIN)/pytest $(IN_CACHE) -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
 VECTORS := $(wildcard tests/test_vectors_*.py)
+CORE_TESTS := $(addprefix tests/,wire chat kimi transformers pipeline dialects fast test_payload.py test_cases.py test_recordings.py)
 # Containers often set this. Then every process that a test starts would compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run compiled test test-all check system-packages lint types types-and-machine-code tests tests-full \
+.PHONY: help run compiled test test-all check system-packages lint types types-and-machine-code tests tests-beyond-core tests-full \
   tests-plain tests-plain-short tests-compiled tests-compiled-short test-core test-sdks test-sdks-full test-site coverage dist docs site agents faults kvv soak fleet fuzz \
   format lock sbom clean bench bench-growth bench-peers
 
@@ -83,6 +86,10 @@ types-and-machine-code:
 tests: $(VENV)/.dev
 	$(PYTEST)
 
+# What `make test-core` runs needs not be run twice in `make test`.
+tests-beyond-core: $(VENV)/.dev
+	$(PYTEST) $(addprefix --beyond-core=,$(CORE_TESTS) $(VECTORS))
+
 tests-full: $(VENV)/.dev
 	TEST_LENGTH=full $(PYTEST)
 
@@ -115,14 +122,13 @@ tests-compiled-short: $(VENV)/.dev
 
 # An environment with orjson and pytest, and nothing else.
 CORE := build/core
-CORE_TESTS := $(addprefix tests/,wire chat kimi transformers pipeline dialects fast test_payload.py test_cases.py test_recordings.py)
 $(CORE)/.made: $(REQ)/core.txt
 	$(PYTHON) -m venv --clear $(CORE)
 	$(CORE)/$(INSTALL) --require-hashes -r $(REQ)/core.txt
 	@touch $@
 
 test-core: $(CORE)/.made  ## tests of the core in an environment that has only orjson and pytest
-	TEST_LENGTH=brief PYTHONPATH=src $(CORE)/bin/python -m pytest $(CORE_TESTS) $(VECTORS)
+	PYTHONPATH=src $(CORE)/bin/python -m pytest $(IN_CACHE) $(CORE_TESTS) $(VECTORS)
 
 # Agent frameworks bring many packages, and another openai: an environment of their own.
 SDKS := build/sdks
@@ -132,10 +138,10 @@ $(SDKS)/.made: $(REQ)/sdks.txt
 	@touch $@
 
 test-sdks: $(SDKS)/.made  ## the transports and the LiteLLM hook with real agent frameworks and LiteLLM's proxy
-	PYTHONPATH=src $(SDKS)/bin/python -m pytest -W default tests/sdks
+	PYTHONPATH=src $(SDKS)/bin/python -m pytest $(IN_CACHE) -W default tests/sdks
 
 test-sdks-full: $(SDKS)/.made
-	TEST_LENGTH=full PYTHONPATH=src $(SDKS)/bin/python -m pytest -W default tests/sdks
+	TEST_LENGTH=full PYTHONPATH=src $(SDKS)/bin/python -m pytest $(IN_CACHE) -W default tests/sdks
 
 # Tools that build and check what is published.
 DIST_TOOLS := build/dist-tools
@@ -159,7 +165,7 @@ site: $(SITE)/.made  ## the documentation as a site in build/site: strict links,
 	@echo "built: build/site/index.html"
 
 test-site: $(VENV)/.dev site  ## build the site, then test it in a browser without a network
-	MOONGATE_SITE=$(CURDIR)/build/site $(BIN)/pytest tests/site
+	MOONGATE_SITE=$(CURDIR)/build/site $(BIN)/pytest $(IN_CACHE) tests/site
 
 faults: $(VENV)/.dev  ## every fault of an upstream, at full size, through every front and SDK
 	TEST_LENGTH=full $(PYTEST) tests/faults

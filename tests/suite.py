@@ -1,20 +1,23 @@
-"""`make test`, `make test-all` and `.ci/run`: runs make targets one after the other and sums up at the end.
+"""`make test`, `make test-all` and `.ci/run`: runs make targets and sums up at the end.
 
     python -m tests.suite short                   every kind of test, some of them short
     python -m tests.suite full                    everything at full length
     python -m tests.suite full --minutes 30       as much of it as fits, in this order
 
-Each step is a make target, so a step that fails can be repeated alone. The summary has one line per step with pytest's
-closing line, then everything that was left out and why. The exit code is 1 if a step failed.
+Each step is a make target, so a step that fails can be repeated alone. Steps of different lanes run side by side: tests
+with real processes mostly wait, and tests that only compute use the processors meanwhile. The summary has one line per
+step with the time that it took, its CPU time and pytest's closing line, then everything that was left out and why. The
+exit code is 1 if a step failed.
 
 Tests with real processes and clocks can fail on a machine that is busy with other things. So if at most three tests of
-a step fail, they are run once more, alone in one process. If they pass, the step passes, and the summary names them as
-unstable: each is a race in the test or in the code, to be mended.
+a step fail, they are run once more when nothing else runs, in one process. If they pass, the step passes, and the
+summary names them as unstable: each is a race in the test or in the code, to be mended.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import re
 import signal
@@ -22,8 +25,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -37,22 +41,27 @@ REPEAT = {"PYTEST_ADDOPTS": "--last-failed --last-failed-no-failures=none"}
 
 @dataclass(frozen=True)
 class Step:
-    """A make target. `minutes` is what it takes at most on two quiet cores; it is not begun with less time left."""
+    """A make target. `minutes` is what it takes at most on two quiet cores; it is not begun with less time left.
+
+    `lane`: neighbours of different lanes run side by side, those of one lane one after the other. Beside lane 0 nothing
+    runs.
+    """
 
     target: str
     minutes: float
     what: str
+    lane: int = 0
 
 
 SHORT = (
     Step("lint", 0.5, "ruff, yardsticks"),
     Step("types-and-machine-code", 3, "mypy; the compiled modules for tests, without optimisation"),
-    Step("tests", 6, "all tests as Python: unit, properties, vectors; faults, fuzz, agents, soak short"),
-    Step("tests-compiled-short", 3, "tests of the compiled modules over them"),
-    Step("tests-plain-short", 3, "session, dialect and gateway tests with MOONGATE_FAST=0"),
-    Step("test-core", 3, "tests of the core with orjson and pytest alone"),
-    Step("test-sdks", 3, "transports and LiteLLM hook with real agent frameworks"),
-    Step("test-site", 1, "the documentation as a site: strict links, search offline in a browser"),
+    Step("tests-beyond-core", 6, "unit, properties, contracts; faults, fuzz, agents, soak short", lane=1),
+    Step("tests-compiled-short", 4, "tests of the compiled modules over them", lane=2),
+    Step("tests-plain-short", 4, "session, dialect and gateway tests with MOONGATE_FAST=0", lane=2),
+    Step("test-core", 4, "tests of the core, vectors included, with orjson and pytest alone", lane=2),
+    Step("test-sdks", 4, "transports and LiteLLM hook with real agent frameworks", lane=2),
+    Step("test-site", 2, "the documentation as a site: strict links, search offline in a browser", lane=2),
 )
 FULL = (
     Step("tests-full", 12, "all tests at full length: fuzzing, floods, every fault at full size through every SDK"),
@@ -80,6 +89,7 @@ class Result:
     step: Step
     code: int | None = None
     seconds: float = 0.0
+    cpu_seconds: float = 0.0
     closing: str = ""
     left_out: list[str] = field(default_factory=list)
     failed_tests: list[str] = field(default_factory=list)
@@ -96,25 +106,90 @@ class Result:
 
     def line(self) -> str:
         state = "failed" if self.failed else "ok" if self.code == 0 else "left out"
-        return f"{self.step.target:24} {self.seconds:5.0f} s  {state:8}  {self.closing or self.step.what}"
+        times = f"{self.seconds:5.0f} s  {self.cpu_seconds:5.0f} s CPU"
+        return f"{self.step.target:24} {times}  {state:8}  {self.closing or self.step.what}"
 
 
-def run_twice(step: Step, make: Sequence[str], seconds_left: float | None) -> Result:
+@dataclass
+class Suite:
+    """The steps that are running now, so that all can be stopped together. `end`: when no time is left."""
+
+    make: Sequence[str]
+    end: float | None = None
+    running: set[subprocess.Popen[str]] = field(default_factory=set)
+    stopped: threading.Event = field(default_factory=threading.Event)
+
+    def run_all(self, steps: Sequence[Step]) -> list[Result]:
+        """Run all steps, those of different lanes side by side."""
+        results: list[Result] = []
+        for alone, group in groupby(steps, lambda step: step.lane == 0):
+            if alone:
+                results += [run_twice(step, self.make, self._seconds_left(), self.running) for step in group]
+            else:
+                results += self._run_lanes(list(group))
+        return results
+
+    def _seconds_left(self) -> float | None:
+        return None if self.end is None else self.end - time.monotonic()
+
+    def _run_lanes(self, steps: Sequence[Step]) -> list[Result]:
+        """Each lane in a thread. The tests that failed are repeated when all lanes have ended."""
+        results: dict[str, Result] = {}
+        lanes = {step.lane: [each for each in steps if each.lane == step.lane] for step in steps}
+        threads = [
+            threading.Thread(target=self._run_lane, args=(lane, results), daemon=True) for lane in lanes.values()
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            for thread in threads:
+                thread.join()
+        except BaseException:
+            self.stopped.set()
+            for process in list(self.running):
+                _stop(process)
+            raise
+        for result in results.values():
+            repeat(result, self.make, self._seconds_left())
+        return [results[step.target] for step in steps]
+
+    def _run_lane(self, steps: Sequence[Step], results: dict[str, Result]) -> None:
+        for step in steps:
+            if not self.stopped.is_set():
+                show = _prefixed(step.target)
+                results[step.target] = run(step, self.make, self._seconds_left(), running=self.running, show=show)
+
+
+def run_twice(
+    step: Step, make: Sequence[str], seconds_left: float | None, running: set[subprocess.Popen[str]] | None = None
+) -> Result:
     """Run one step, and the tests of it that failed once more, if they are few."""
-    result = run(step, make, seconds_left)
-    if result.failed and 0 < result.failures <= MOST_REPEATED:
-        print(f"\n--- make {step.target}: the tests that failed, once more, alone", flush=True)
-        left = None if seconds_left is None else seconds_left - result.seconds
-        again = run(Step(step.target, 0, step.what), [*make, "PROCESSES=0"], left, REPEAT)
-        result.seconds += again.seconds
-        if again.code == 0:
-            result.code = 0
-            result.unstable = result.failed_tests
+    result = run(step, make, seconds_left, running=running)
+    repeat(result, make, None if seconds_left is None else seconds_left - result.seconds)
     return result
 
 
+def repeat(result: Result, make: Sequence[str], seconds_left: float | None) -> None:
+    """Run the tests that failed once more, if they are few: in one process, while nothing else runs."""
+    step = result.step
+    if result.failed and 0 < result.failures <= MOST_REPEATED:
+        print(f"\n--- make {step.target}: the tests that failed, once more, alone", flush=True)
+        again = run(Step(step.target, 0, step.what), [*make, "PROCESSES=0"], seconds_left, REPEAT)
+        result.seconds += again.seconds
+        result.cpu_seconds += again.cpu_seconds
+        if again.code == 0:
+            result.code = 0
+            result.unstable = result.failed_tests
+
+
 def run(
-    step: Step, make: Sequence[str], seconds_left: float | None, environment: Mapping[str, str] | None = None
+    step: Step,
+    make: Sequence[str],
+    seconds_left: float | None,
+    environment: Mapping[str, str] | None = None,
+    *,
+    running: set[subprocess.Popen[str]] | None = None,
+    show: Callable[[str], None] = lambda line: print(line, end="", flush=True),
 ) -> Result:
     """Run one step with its output passed on; stop it when the time is over."""
     result = Result(step)
@@ -124,17 +199,22 @@ def run(
         return result
     print(f"\n--- make {step.target}: {step.what}", flush=True)
     began = time.monotonic()
-    with _started([*make, step.target], environment or {}) as process:
+    # pytest remembers there what failed. Steps that run side by side would overwrite it for one another.
+    cache = f"PYTEST_CACHE=build/pytest-cache/{step.target}"
+    with _started([*make, cache, step.target], environment or {}) as process:
+        running = set() if running is None else running
+        running.add(process)
         timer = threading.Timer(threading.TIMEOUT_MAX if seconds_left is None else seconds_left, _stop, (process,))
         timer.start()
         try:
-            _follow(process, result)
-            result.code = process.wait()
+            _follow(process, result, show)
+            result.code = _wait(process, result)
         except BaseException:
             _stop(process)
             raise
         finally:
             timer.cancel()
+            running.discard(process)
     result.seconds = time.monotonic() - began
     if seconds_left is not None and result.seconds >= seconds_left:
         result.code = None
@@ -152,14 +232,28 @@ def _started(command: Sequence[str], environment: Mapping[str, str]) -> subproce
 
 
 def _stop(process: subprocess.Popen[str]) -> None:
-    os.killpg(process.pid, signal.SIGTERM)
+    with contextlib.suppress(ProcessLookupError):  # it has just ended
+        os.killpg(process.pid, signal.SIGTERM)
 
 
-def _follow(process: subprocess.Popen[str], result: Result) -> None:
+def _wait(process: subprocess.Popen[str], result: Result) -> int:
+    """The exit code; also counts the CPU time of the step with all processes that it has waited for."""
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    result.cpu_seconds = usage.ru_utime + usage.ru_stime
+    return process.returncode
+
+
+def _prefixed(target: str) -> Callable[[str], None]:
+    """Prints lines of a step beside which others run."""
+    return lambda line: print(f"{target}: {line}", end="", flush=True)
+
+
+def _follow(process: subprocess.Popen[str], result: Result, show: Callable[[str], None]) -> None:
     """Pass the output on, and keep what the summary needs of it."""
     assert process.stdout is not None
     for line in process.stdout:
-        print(line, end="", flush=True)
+        show(line)
         _note(result, line.strip())
 
 
@@ -191,10 +285,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--make", default="make", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     began = time.monotonic()
-    results: list[Result] = []
-    for step in LENGTHS[options.length]:
-        left = None if options.minutes is None else options.minutes * 60 - (time.monotonic() - began)
-        results.append(run_twice(step, [options.make, "--no-print-directory"], left))
+    end = None if options.minutes is None else began + options.minutes * 60
+    results = Suite([options.make, "--no-print-directory"], end).run_all(LENGTHS[options.length])
     print(f"\n=== {options.length}\n{summary(results, time.monotonic() - began)}", flush=True)
     return 1 if any(result.failed for result in results) else 0
 

@@ -7,11 +7,14 @@ so it is not collected there. Modules that a test file imports count as well.
 from __future__ import annotations
 
 import ast
+import os
 import re
+import subprocess
 import sys
 from functools import cache
 from pathlib import Path
 
+import pytest
 from tests.support.requirement_hooks import EXTRA, extra_package
 
 ROOT = Path(__file__).parent.parent
@@ -82,3 +85,30 @@ def test_the_check_sees_packages_behind_a_module_of_ours() -> None:
     assert "hypothesis" in needed(properties)
     assert needed(ROOT / "tests" / "kimi" / "test_ids.py") == set()
     assert {package for file in core_tests() for package in needed(file)} >= set(EXTRA)
+
+
+def test_what_make_test_runs_once_is_run_in_one_of_the_two_environments() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "$(PYTEST) $(addprefix --beyond-core=,$(CORE_TESTS) $(VECTORS))" in makefile
+    assert "-m pytest $(IN_CACHE) $(CORE_TESTS) $(VECTORS)" in makefile
+
+
+@pytest.mark.parametrize(
+    ("options", "ran"),
+    [
+        ([], {"core/test_a.py", "core/test_a_properties.py", "test_b.py"}),
+        (["--beyond-core=core"], {"core/test_a_properties.py", "test_b.py"}),
+        (["--beyond-core=core", "--beyond-core=test_b.py"], {"core/test_a_properties.py"}),
+    ],
+)
+def test_beyond_the_core_are_the_tests_that_it_cannot_run(tmp_path: Path, options: list[str], ran: set[str]) -> None:
+    (tmp_path / "core").mkdir()
+    for name in ("core/test_a.py", "core/test_a_properties.py", "test_b.py"):
+        (tmp_path / name).write_text("def test_it():\n    pass\n")
+    plugins = ("tests.support.compiled_hooks", "tests.support.requirement_hooks")
+    fixed = ["-v", "-p", "no:cacheprovider", "-p", "no:xdist", "--rootdir", str(tmp_path), "-c", "/dev/null"]
+    command = [sys.executable, "-m", "pytest", *fixed, *(f"-p{each}" for each in plugins), *options, str(tmp_path)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert set(re.findall(r"((?:core/)?test_\w+\.py)::test_it PASSED", done.stdout)) == ran

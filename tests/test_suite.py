@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.suite import FULL, SHORT, Result, Step, run, run_twice, summary
+from tests.suite import FULL, SHORT, Result, Step, Suite, run, run_twice, summary
 
 ROOT = Path(__file__).parent.parent
 
@@ -104,6 +104,68 @@ def test_a_step_that_takes_too_long_is_stopped_with_all_that_it_started_and_that
 def test_the_same_reason_is_reported_once() -> None:
     results = [Result(Step(name, 1, name), 0, left_out=["npm is not installed"]) for name in ("a", "b")]
     assert summary(results, 1).count("npm is not installed") == 1
+
+
+def test_steps_of_different_lanes_run_side_by_side_after_those_before_them(tmp_path: Path) -> None:
+    """Two steps each of which waits until the other one has begun, and one that must have ended before."""
+    waits = f"""
+import pathlib
+target, folder = sys.argv[-1], pathlib.Path({str(tmp_path)!r})
+others = {{"first": set(), "left": {{"first", "right"}}, "right": {{"first", "left"}}, "last": {{"left", "right"}}}}
+(folder / target).touch()
+end = time.monotonic() + 60
+while not others[target] <= {{each.name for each in folder.iterdir()}} and time.monotonic() < end:
+    time.sleep(0.01)
+assert target != "last" or (folder / "left.done").exists() and (folder / "right.done").exists()
+assert target in ("first", "last") or (folder / "first.done").exists()
+assert time.monotonic() < end
+(folder / (target + ".done")).touch()
+print("1 passed in 0.1s")
+"""
+    steps = [Step("first", 1, ""), Step("left", 1, "", lane=1), Step("right", 1, "", lane=2), Step("last", 1, "")]
+    results = Suite(script(waits)).run_all(steps)
+    assert [(result.step.target, result.code, result.closing) for result in results] == [
+        (name, 0, "1 passed in 0.1s") for name in ("first", "left", "right", "last")
+    ]
+
+
+def test_tests_that_failed_in_a_lane_are_run_again_when_all_lanes_have_ended(tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    lines = f"""
+import os, pathlib
+again = "--last-failed" in os.environ.get("PYTEST_ADDOPTS", "")
+if sys.argv[-1] == "slow":
+    time.sleep(1)
+with pathlib.Path({str(seen)!r}).open("a") as file:
+    file.write(sys.argv[-1] + " again" * again + "\\n")
+if sys.argv[-1] == "flaky" and not again:
+    print("FAILED tests/test_it.py::test_it - assert False")
+    print("1 failed, 5 passed in 3.0s")
+    sys.exit(1)
+print("1 passed in 0.1s")
+"""
+    results = Suite(script(lines)).run_all([Step("flaky", 1, "", lane=1), Step("slow", 1, "", lane=2)])
+    assert [result.code for result in results] == [0, 0]
+    assert seen.read_text().splitlines() == ["flaky", "slow", "flaky again"]
+    assert "unstable: tests/test_it.py::test_it failed, and passed alone" in summary(results, 1)
+
+
+def test_each_step_has_a_place_of_its_own_where_pytest_remembers_what_failed() -> None:
+    shown: list[str] = []
+    run(Step("lint", 1, "ruff"), script("print(sys.argv[1:])"), None, show=shown.append)
+    assert shown == ["['PYTEST_CACHE=build/pytest-cache/lint', 'lint']\n"]
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    runs = [line for line in makefile.splitlines() if "-m pytest" in line or "$(BIN)/pytest" in line]
+    assert len(runs) >= 5
+    assert [line for line in runs if "$(IN_CACHE)" not in line] == []
+
+
+def test_the_cpu_time_of_a_step_counts_all_its_processes() -> None:
+    busy = "end = time.process_time() + 0.2\nwhile time.process_time() < end: pass"
+    make = script(
+        "import subprocess", f"subprocess.run([sys.executable, '-c', 'import time\\n' + {busy!r}], check=True)"
+    )
+    assert run(Step("tests", 1, "all tests"), make, None).cpu_seconds > 0.2
 
 
 NEEDY = """

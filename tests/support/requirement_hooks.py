@@ -5,6 +5,7 @@
 - Under `CI=true` a skip is a failure: everything has been installed, so nothing may be left out.
 - Tests of the core that need another Python package than pytest are in files of their own, which `EXTRA` recognises by
   their names. Where the package is absent (`make test-core`) they are not collected.
+- `--beyond-core=PATH` leaves out what `make test-core` runs of this file or folder.
 - The end of the run names what was left out and why, as lines that begin with `left out:` (`tests.suite` repeats them).
 """
 
@@ -46,17 +47,33 @@ def require(name: str) -> None:
         pytest.skip(BY_NAME[name].reason)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--beyond-core", action="append", default=[], metavar="PATH", help="leave out what `make test-core` runs of it"
+    )
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[NOT_COLLECTED] = {}
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     package = extra_package(collection_path)
+    if package is None:
+        return _runs_in_core(collection_path, config)
     if package not in ABSENT:
         return None
     name = str(collection_path.relative_to(config.rootpath))
     config.stash[NOT_COLLECTED].setdefault(package, set()).add(name)
     return True
+
+
+def _runs_in_core(path: Path, config: pytest.Config) -> bool | None:
+    """A test file that needs no further package, below a folder of `--beyond-core`, is not collected."""
+    if path.suffix != ".py" or not path.name.startswith("test_"):
+        return None
+    folders = (config.rootpath / each for each in config.getoption("--beyond-core"))
+    return True if any(path.is_relative_to(folder) for folder in folders) else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
