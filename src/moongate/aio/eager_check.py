@@ -1,4 +1,4 @@
-"""Does this version of asyncio treat an EagerTask as a task? Found out by running one, once, at import."""
+"""Checks whether this version of asyncio treats an EagerTask as a task, by running one, once, at import."""
 
 from __future__ import annotations
 

@@ -130,7 +130,9 @@ class Encoder(Protocol):
 
 
 class Dialect(Protocol):
-    """One front door. Stateless; what belongs to one request is in `client_request`, the client's own body."""
+    """One front's translation to and from chat completions. Stateless: what belongs to one request is in
+    `client_request`, the client's own body.
+    """
 
     name: str  # "chat", "messages", "responses"
     passes_bytes_through: bool  # `decode` and `encode` change nothing: an answer that nobody changed keeps its bytes

@@ -51,7 +51,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """Bytes without meaning for a transformer: comments, empty events. They travel on."""
+    """Bytes without meaning for a transformer: comments, empty events. They are passed on."""
 
     raw: bytes
 

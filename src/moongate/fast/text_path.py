@@ -47,7 +47,7 @@ class TextPath:
         self.pass_through = self._ordinary_text if passes else None
 
     def catch_up(self) -> None:
-        """Before anything is read: the exchange hears of the text that passed unread."""
+        """Report the text that passed unread to the exchange, before anything else is read."""
         last = self._ordinary_text.last
         if last.text:
             self._shortcut.passed(self.envelope, last.text)

@@ -29,7 +29,7 @@ NAT64: Final = ip_network("64:ff9b::/96")
 
 
 class ClientCertificate(NamedTuple):
-    """What shows a provider who we are (PEM files)."""
+    """The certificate that authenticates the gateway to a provider (PEM files)."""
 
     cert_file: str
     key_file: str | None = None  # None: the key is in `cert_file`

@@ -42,9 +42,9 @@ def money(micros: int | None) -> str:
 
 def spent(ours: JsonObject) -> str:
     """`68,507 tokens, cost $0.0712`, and what is only estimated."""
-    told = f"{ours['tokens']:,} tokens, cost {money(ours['cost_micros'])}"
+    known = f"{ours['tokens']:,} tokens, cost {money(ours['cost_micros'])}"
     more = ours["tokens_estimated"]
-    return f"{told}; about {more:,} more tokens in answers that say no usage" if more else told
+    return f"{known}; about {more:,} more tokens in answers that say no usage" if more else known
 
 
 def report_text(summary: JsonObject) -> str:

@@ -43,7 +43,7 @@ class StoreThread:
             self._executor = ThreadPoolExecutor(1, "admin-store")
         self._waiting += 1
         future = asyncio.get_running_loop().run_in_executor(self._executor, self._guarded, work)
-        # It counts until the thread has done it, not only until somebody has lost patience.
+        # It counts until the thread has done it, not only until the wait below times out.
         future.add_done_callback(self._done)
         done, _ = await asyncio.wait({future}, timeout=ANSWER_SECONDS)
         if not done:

@@ -45,7 +45,7 @@ class WrongClientKeys:
     def __init__(self, clock: Clock = time.monotonic_ns, tell: Callable[[str], None] = print_message) -> None:
         self._clock = clock
         self._tell = tell
-        self._told_at: int | None = None
+        self._reported_at: int | None = None
         self._by_address: dict[str, _Guesses] = {}
 
     def __bool__(self) -> bool:
@@ -76,8 +76,10 @@ class WrongClientKeys:
         now = self._clock()
         taken = rate.take(guesses.tat, now)
         guesses.tat = taken if taken >= 0 else guesses.tat
-        if rate.take(guesses.tat, now) < 0 and (self._told_at is None or now - self._told_at > MESSAGE_SECONDS * 1e9):
-            self._told_at = now
+        if rate.take(guesses.tat, now) < 0 and (
+            self._reported_at is None or now - self._reported_at > MESSAGE_SECONDS * 1e9
+        ):
+            self._reported_at = now
             self._tell(f"{address} has sent {rate.limit} wrong client keys within a minute; further ones are not read")
 
 

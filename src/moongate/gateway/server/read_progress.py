@@ -80,7 +80,7 @@ class ReadWatch:
 
 
 class ReadProgress:
-    """`look` again and again: it tells for how long nothing was read."""
+    """Call `look` repeatedly: it returns for how long nothing was read."""
 
     __slots__ = ("_left", "_since")
 

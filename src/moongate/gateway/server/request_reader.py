@@ -183,7 +183,7 @@ class RequestReader:
         framing = dict(headers)
         keep_alive = is_http_1_1 and parser.should_keep_alive()
         if parser.should_upgrade():
-            # No protocol is switched to: the wish is ignored, and the connection not used again.
+            # Upgrades are not supported: the request is answered without one, and the connection closes afterwards.
             keep_alive = False
             if b"transfer-encoding" in framing:
                 self._fail(400, "A request for an upgrade must have a Content-Length")

@@ -55,7 +55,7 @@ class AnswerCall(CallSlot):
                 self.name = joined
 
     def is_whole(self) -> bool:
-        """Whether the arguments are a JSON object. False also if that was asked too often: each time costs a look."""
+        """Whether the arguments are a JSON object. False also if it was asked too often: each time parses them."""
         if not self.parts or self._looks == _MOST_LOOKS or not self.parts[-1].rstrip().endswith("}"):
             return False
         self._looks += 1
