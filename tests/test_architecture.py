@@ -120,8 +120,9 @@ def test_class_names_are_unique() -> None:
 
 
 def contract_members() -> set[str]:
-    """What the protocols of `chat/contracts.py` declare."""
-    classes = [node for node in tree_of(ROOT / "chat" / "contracts.py").body if isinstance(node, ast.ClassDef)]
+    """What the protocols of `chat/contracts.py` and `native/exchange.py` declare."""
+    files = [tree_of(ROOT / name) for name in ("chat/contracts.py", "native/exchange.py")]
+    classes = [node for tree in files for node in tree.body if isinstance(node, ast.ClassDef)]
     members = [node for each in classes for node in each.body]
     functions = {node.name for node in members if isinstance(node, ast.FunctionDef)}
     return functions | {

@@ -17,7 +17,7 @@ ROWS = (("k2", "foreign-ids"), ("k2", "markers-cut"), ("k3", "restarted-ids"))
 MODELS = models_of(ROWS)
 SHORT = [agent for agent in AGENTS if agent.name in ("claude-code", "codex")]
 
-BUDGET_SECONDS = 240.0  # for this file, including the installation
+BUDGET_SECONDS = 480.0  # for this file, including the installation
 RUN_SECONDS = 60.0
 TRIES = 3  # an agent may fail without a fault of the gateway
 

@@ -119,6 +119,25 @@ class KnowsModel(Protocol):
         ...
 
 
+@runtime_checkable
+class BeginsQuickly(Protocol):
+    """A transformer whose `begin` may take long, and that can say so instead of blocking an event loop."""
+
+    def begin_quickly(self, request: JsonObject) -> Exchange:
+        """The same as `begin`. Raises TakesLong if the request needs a thread."""
+        ...
+
+
+@runtime_checkable
+class GuardsCalls(Protocol):
+    """A transformer that may check calls and ask for further tries (section 14)."""
+
+    @property
+    def unguarded(self) -> Transformer:
+        """The same transformer without its guard."""
+        ...
+
+
 class Encoder(Protocol):
     """Items of one answer → the bytes of one front's stream."""
 

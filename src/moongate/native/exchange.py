@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 from moongate.chat.base import BaseExchange
 from moongate.chat.contracts import Note
@@ -16,7 +16,15 @@ from moongate.native.messages import MessagesApi
 from moongate.native.responses import ResponsesApi
 from moongate.payload import JsonObject
 
-__all__ = ["APIS", "NativeApi", "NativeExchange", "NativeRules"]
+__all__ = ["APIS", "HasNativeRules", "NativeApi", "NativeExchange", "NativeRules"]
+
+
+@runtime_checkable
+class HasNativeRules(Protocol):
+    """A transformer whose rules also apply to providers that speak another API than chat completions."""
+
+    @property
+    def native_rules(self) -> NativeRules: ...
 
 
 class NativeApi(Protocol):

@@ -10,7 +10,15 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
 from moongate.chat.base import BaseExchange
-from moongate.chat.contracts import Exchange, KnowsModel, LearnsFromRefusals, Note, Transformer
+from moongate.chat.contracts import (
+    BeginsQuickly,
+    Exchange,
+    GuardsCalls,
+    KnowsModel,
+    LearnsFromRefusals,
+    Note,
+    Transformer,
+)
 from moongate.chat.items import Item
 from moongate.chat.verdict import ReplacedAnswer, Verdict, worst
 from moongate.payload import JsonObject
@@ -35,7 +43,9 @@ class Chain:
         self.transformers = tuple(transformers)
         self._unguarded: Chain | None = None
         self._begin = tuple(each.begin for each in self.transformers)
-        self._begin_quickly = tuple(getattr(each, "begin_quickly", each.begin) for each in self.transformers)
+        self._begin_quickly = tuple(
+            each.begin_quickly if isinstance(each, BeginsQuickly) else each.begin for each in self.transformers
+        )
         self._learners = tuple(each for each in self.transformers if isinstance(each, LearnsFromRefusals))
         knowing = [each for each in self.transformers if isinstance(each, KnowsModel)]
         # Whether the model sees tools that are declared inside messages, as far as a transformer knows.
@@ -54,7 +64,9 @@ class Chain:
     def unguarded(self) -> Chain:
         """The same chain without a guard of calls (section 14)."""
         if self._unguarded is None:
-            self._unguarded = Chain([getattr(each, "unguarded", each) for each in self.transformers])
+            self._unguarded = Chain(
+                [each.unguarded if isinstance(each, GuardsCalls) else each for each in self.transformers]
+            )
         return self._unguarded
 
     def recognise_refusal(self, message: str) -> str | None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from moongate.errors import ConfigError
 from moongate.gateway.config.places import ConfigPlace, ErrorCollector, json_type, suggest
 from moongate.gateway.config.settings import Provider
+from moongate.native.exchange import HasNativeRules
 from moongate.payload import JsonObject
 from moongate.pipeline.registry import known_name
 
@@ -60,7 +61,7 @@ def chains_of(provider: Provider, known: Collection[str]) -> dict[str, tuple[Ste
 def require_native(steps: Iterable[Step], transformers: Iterable[object], dialect: str) -> None:
     """Transformers work on chat completions, unless they have rules for other dialects."""
     for step, transformer in zip(steps, transformers, strict=True):
-        if not hasattr(transformer, "native_rules"):
+        if not isinstance(transformer, HasNativeRules):
             assert step.at is not None
             raise step.at.error(f"{step.name} works on chat completions, but the provider's dialect is {dialect!r}")
 

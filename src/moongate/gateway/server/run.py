@@ -52,9 +52,8 @@ def serve(
 
     `make(n)` makes the service of worker n (from 0), in its process; its `handle`, if it has one, gets requests without
     ASGI in between, one worker's `handle_admin` those of `admin`. `announce` gets the port when it listens.
-    `manager` is notified when the gateway starts, reloads and stops; its sockets, if any, are served instead of `host`
-    and `port`. Several workers have a parent, one if `supervised`: it replaces a worker whose loop does not run for
-    `silence` seconds.
+    `manager` is notified of the gateway's state; its sockets, if any, are served instead of `host` and `port`. Several
+    workers have a parent, one if `supervised`: it replaces a worker whose loop does not run for `silence` seconds.
     """
     supervised = supervised or workers > 1
     raise_limits()
