@@ -29,6 +29,7 @@ VENDORS = {  # docs/vendors.md describes them
     "-null-finish-seed-1",
 }
 SMALLEST = "Math.min(...[...document.querySelectorAll('svg text')].map(t => t.getBoundingClientRect().height))"
+BROKEN_INTERVALS = "[...document.querySelectorAll('td span')].filter(e => e.getClientRects().length > 1).length"
 CONTRAST = """() => {
   const lightness = text => { const [r, g, b] = text.match(/[0-9.]+/g).map(n => n / 255)
     .map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
@@ -92,6 +93,8 @@ def test_the_report_is_sound_in_a_browser(browser: Browser, report: Path, width:
     _has_everything(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(SMALLEST) >= 10  # pixels, of the smallest text in a chart
+    assert page.evaluate(BROKEN_INTERVALS) == 0
+    assert page.locator("td span").count() > 0
     assert page.evaluate(CONTRAST) >= 4.5  # what WCAG calls AA
     dark = page.evaluate("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
     assert dark == (scheme == "dark")

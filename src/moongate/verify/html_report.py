@@ -62,7 +62,7 @@ def _measured(ours: JsonObject) -> list[tuple[str, JsonObject, JsonObject]]:
 def _rates(ours: JsonObject) -> str:
     rows = "".join(
         f'<tr><th scope="row">{name}<small>{escape(MEANINGS[name])}</small></th>'
-        f"<td>{escape(percent(raw))}</td><td>{escape(percent(left))}</td></tr>"
+        f"<td>{_share(raw)}</td><td>{_share(left)}</td></tr>"
         for name, raw, left in _measured(ours)
     )
     legend = "".join(f'<li><span class="{side}"></span>{side}</li>' for side in _SIDES)
@@ -72,6 +72,12 @@ def _rates(ours: JsonObject) -> str:
         f'95\u00a0% interval.</p><ul class="legend">{legend}</ul>'
         f"{interval_chart(_measured(ours))}<table><thead>{head}</thead><tbody>{rows}</tbody></table></section>"
     )
+
+
+def _share(rate: JsonObject) -> str:
+    """A rate with its interval, which is not broken into two lines."""
+    value, bracket, interval = escape(percent(rate)).partition("(")
+    return f"{value}<span>{bracket}{interval}</span>" if bracket else value
 
 
 def _worths(ours: JsonObject) -> str:

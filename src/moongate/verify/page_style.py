@@ -21,6 +21,7 @@ svg line.raw{stroke:var(--raw);stroke-width:3}svg line.repaired{stroke:var(--rep
 svg .raw{fill:var(--raw)}svg .repaired{fill:var(--repaired)}
 .worth-clean{fill:var(--clean);background:var(--clean)}.worth-repaired{fill:var(--repaired);background:var(--repaired)}
 .worth-damaged{fill:var(--damaged);background:var(--damaged)}.worth-failed{fill:var(--failed);background:var(--failed)}
+td span{white-space:nowrap}
 .legend{list-style:none;padding:0;display:flex;flex-wrap:wrap;gap:.2rem 1rem;margin:.3rem 0}
 .legend span{display:inline-block;width:.8rem;height:.8rem;border-radius:2px;margin-right:.35rem;align-self:center}
 .legend span.raw{background:var(--raw)}.legend span.repaired{background:var(--repaired)}
