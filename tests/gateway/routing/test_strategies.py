@@ -41,12 +41,19 @@ def test_by_latency_those_about_as_fast_are_equal_and_unknown_ones_are_tried() -
         TargetSnapshot(),
     ]
     assert rank("latency", snapshots) == ((0, 0, 1, 0), "latency")
-    assert rank("latency", [TargetSnapshot(), TargetSnapshot()]) == ((0, 0), "latency")
+    assert rank("latency", [TargetSnapshot(), TargetSnapshot()]) == ((0, 0), "equal")
 
 
 def test_by_cost_an_unknown_price_is_last_not_free() -> None:
     snapshots = [TargetSnapshot(price=5), TargetSnapshot(), TargetSnapshot(price=0), TargetSnapshot(price=5)]
     assert rank("cost", snapshots) == ((1, 2, 0, 1), "price")
+
+
+@pytest.mark.parametrize("strategy", ["least-busy", "latency", "cost"])
+def test_what_is_the_same_for_all_decides_nothing(strategy: str) -> None:
+    assert rank(strategy, [TargetSnapshot(), TargetSnapshot()]) == ((0, 0), "equal")
+    alone = {"least-busy": "in_flight", "latency": "latency", "cost": "price"}
+    assert rank(strategy, [TargetSnapshot()]) == ((0,), alone[strategy])
 
 
 def test_by_quality_equals_are_chosen_by_price_and_worse_ones_are_last_by_score() -> None:

@@ -20,6 +20,8 @@ LATENCY_MARGIN: Final = 1.25  # targets at most so much slower than the fastest 
 EXPLORING: Final = frozenset({"quality", "latency"})  # these learn only from targets that are asked now and then
 CHANGING: Final = frozenset({"least-busy"})  # their ranking changes with every request
 
+EQUAL: Final = "equal"  # the reason where a strategy finds all targets the same
+
 
 class TargetSnapshot(NamedTuple):
     """One target of a route at one moment."""
@@ -60,15 +62,15 @@ def _weighted(snapshots: Sequence[TargetSnapshot]) -> Ranking:
 
 
 def _least_busy(snapshots: Sequence[TargetSnapshot]) -> Ranking:
-    return Ranking(_tiers([each.in_flight / each.weight for each in snapshots]), "in_flight")
+    return _decided(_tiers([each.in_flight / each.weight for each in snapshots]), "in_flight")
 
 
 def _by_latency(snapshots: Sequence[TargetSnapshot]) -> Ranking:
-    return Ranking(_tiers(_latencies(snapshots)), "latency")
+    return _decided(_tiers(_latencies(snapshots)), "latency")
 
 
 def _by_cost(snapshots: Sequence[TargetSnapshot]) -> Ranking:
-    return Ranking(_tiers([(each.price is None, each.price or 0) for each in snapshots]), "price")
+    return _decided(_tiers([(each.price is None, each.price or 0) for each in snapshots]), "price")
 
 
 def _by_quality(snapshots: Sequence[TargetSnapshot]) -> Ranking:
@@ -80,8 +82,13 @@ def _by_quality(snapshots: Sequence[TargetSnapshot]) -> Ranking:
     tiers = _tiers(keys)
     if len(equal) == 1:
         return Ranking(tiers, "quality")
-    by_latency = "latency" if tiers.count(0) < len(equal) else "equal"
+    by_latency = "latency" if tiers.count(0) < len(equal) else EQUAL
     return Ranking(tiers, "price" if priced else by_latency)
+
+
+def _decided(tiers: tuple[int, ...], reason: str) -> Ranking:
+    """`reason` is what decided, unless it is the same for all: then the session's hash does."""
+    return Ranking(tiers, EQUAL if len(tiers) > 1 and not any(tiers) else reason)
 
 
 def _latencies(snapshots: Sequence[TargetSnapshot], among: Sequence[TargetSnapshot] | None = None) -> list[float]:
