@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 from bench.floods import FLOODS, Flood
 from bench.linear import GOAL, seconds
@@ -14,6 +16,13 @@ SMALL, TIMES = 16 * 1024, 16  # TIMES: four doublings
 LEAST = 0.001  # seconds: what is quicker than this is measured as this
 ENOUGH = by_length(0.005, 1e9)  # seconds: if the small input takes longer than this, a quarter of it says as much
 SMALLEST = 512
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _only_new_garbage() -> None:
+    """Garbage is collected before each measurement, which need not visit what other tests have left behind."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.mark.parametrize("flood", FLOODS, ids=lambda flood: flood.name)
