@@ -11,12 +11,14 @@ from collections import OrderedDict
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from typing import Any, Final
 
+from litellm.exceptions import BadRequestError
 from litellm.integrations.custom_logger import CustomLogger
 from litellm.types.utils import ModelResponse, ModelResponseStream
 
 from moongate import KimiTransformer
 from moongate.chat.contracts import Exchange
 from moongate.chat.items import Chunk, Done, Item
+from moongate.errors import BadRequest
 
 MAX_CALLS: Final = 4096  # calls whose answer is awaited; then the oldest is forgotten and leaves as it is
 MAX_TRANSFORMERS: Final = 256
@@ -44,7 +46,11 @@ class KimiHook(CustomLogger):  # type: ignore[misc]
         if getattr(call_type, "value", call_type) not in _CHAT_CALLS or "kimi" not in model.lower():
             return None
         given = {name: kwargs[name] for name in _FIELDS if kwargs.get(name) is not None}
-        exchange = self._transformer(model, str(kwargs.get("api_base") or "")).begin({**given, "model": model})
+        transformer = self._transformer(model, str(kwargs.get("api_base") or ""))
+        try:
+            exchange = transformer.begin({**given, "model": model})
+        except BadRequest as error:  # anything else would be a fault of the deployment, which LiteLLM then avoids
+            raise BadRequestError(str(error), model=model, llm_provider="moongate") from error
         self._remember(str(kwargs.get("litellm_call_id", "")), exchange)
         rest = {name: value for name, value in kwargs.items() if name not in given}
         return {**rest, **exchange.request, "model": kwargs["model"]}

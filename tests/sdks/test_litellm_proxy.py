@@ -117,6 +117,17 @@ def finishes(root: str, row: str, *, stream: bool) -> bool:
     return seen == list(EXPECTED_CALLS) and (message.content or "").startswith("Done, 3 results")
 
 
+def refused_as_the_clients_fault(root: str) -> None:
+    """A result without the id of its call: no fault of the deployment, so it is asked again afterwards."""
+    client = openai.OpenAI(base_url=root, api_key=KEY, max_retries=0, timeout=60)
+    plain: Any = client.chat.completions
+    model = model_name("k2.5", "clean")
+    with pytest.raises(openai.BadRequestError, match=r"messages\[1\].tool_call_id"):
+        plain.create(model=model, messages=[{"role": "user", "content": "Hi"}, {"role": "tool", "content": "12:00"}])
+    assert plain.create(model=model, messages=[{"role": "user", "content": "Hi"}]).choices
+    client.close()
+
+
 ADDED = """
 litellm_settings:
   callbacks: ["moongate.litellm.kimi"]
@@ -127,6 +138,7 @@ def test_three_added_lines_mend_what_the_proxy_hands_on(simulator: SimServer, tm
     ways = [(row, stream) for row in MENDED for stream in (False, True)]
     with proxy(simulator, tmp_path / "hooked", ADDED) as root:
         assert [way for way in ways if not finishes(root, way[0], stream=way[1])] == []
+        refused_as_the_clients_fault(root)
 
 
 def test_without_them_clients_fail(simulator: SimServer, tmp_path: Path) -> None:
