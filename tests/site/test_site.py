@@ -24,6 +24,10 @@ def test_every_page_of_the_docs_is_on_the_site() -> None:
     assert len(names) > 40
 
 
+def test_nothing_of_python_is_on_the_site() -> None:
+    assert [path for path in SITE.rglob("*") if path.suffix in (".py", ".pyc") or path.name == "__pycache__"] == []
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(SITE)))
 def test_a_page_needs_nothing_from_elsewhere(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
