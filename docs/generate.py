@@ -19,7 +19,7 @@ from docs.fleet_tables import drill_tables, figure_tables
 from docs.library_page import LIBRARY_PAGE, library_page
 from docs.provider_table import providers_table
 
-from moongate.gateway.config.schema import json_schema, tables
+from moongate.gateway.config.schema import shipped_schema, tables
 from moongate.gateway.record.log_lines import FIELDS, Entry, json_line, text_line
 from moongate.gateway.record.metrics import FAMILIES
 from moongate.gateway.record.quality_metrics import GAUGES
@@ -287,7 +287,7 @@ def pages() -> dict[Path, str]:
         DOCS / "models.md": models_page(),
         fleet: filled(fleet.read_text(encoding="utf-8"), drills=drill_tables(), figures=figure_tables()),
         configuration: filled(configuration.read_text(encoding="utf-8"), settings=tables()),
-        SCHEMA: json_schema(),
+        SCHEMA: shipped_schema(),
         log: filled(log.read_text(encoding="utf-8"), examples=log_examples(), fields=log_table()),
         metrics: filled(metrics.read_text(encoding="utf-8"), metrics=metrics_table()),
         traces: filled(traces.read_text(encoding="utf-8"), names=names_table()),

@@ -26,8 +26,13 @@ def schema() -> JsonObject:
 
 
 def json_schema() -> str:
-    """The schema as the text of the file that is shipped."""
+    """The schema as `check --schema` prints it."""
     return indented(schema()) + "\n"
+
+
+def shipped_schema() -> str:
+    """The schema as the text of the file that is shipped, for programs: small, because a wheel has little room."""
+    return dumps(schema()).decode() + "\n"
 
 
 def indented(value: object, depth: int = 0) -> str:
