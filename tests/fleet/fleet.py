@@ -64,6 +64,8 @@ class FleetNode:
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         self._process = None
+        # That was the parent: on a busy machine its worker may answer for a moment longer.
+        until(lambda: not _listens(self.machine.address, PORT), lambda: self.log)
 
     def stop(self) -> None:
         if self._process is not None:
@@ -172,7 +174,7 @@ class Fleet:
         self.folder.chmod(0o755)
         process = subprocess.Popen([program, "-c", str(self.folder / "nginx.conf"), "-g", "daemon off;"])
         self._closing.callback(_end, process)
-        until(lambda: _listens(self.port), lambda: (self.folder / "nginx.log").read_text())
+        until(lambda: _listens("127.0.0.1", self.port), lambda: (self.folder / "nginx.log").read_text())
 
 
 def until(
@@ -184,8 +186,8 @@ def until(
         time.sleep(0.05)
 
 
-def _listens(port: int) -> bool:
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=2):
+def _listens(host: str, port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection((host, port), timeout=2):
         return True
     return False
 
