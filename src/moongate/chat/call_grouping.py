@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final, Generic, Literal, TypeVar
 
 from moongate.payload import JsonObject, dumps_text, object_of
+from moongate.wire.threads import let_threads_run
 
 ARGUMENTS: Final = {"function": "arguments", "custom": "input"}  # the member of a call's body that holds them
 
@@ -53,6 +54,7 @@ class CallGrouping(Generic[SlotT]):
 
     def route(self, entry: JsonObject) -> SlotT:
         """The call that this delta belongs to, with the delta added to it."""
+        let_threads_run()  # an answer may hold a hundred thousand calls
         index = call_index(entry)
         kind, body = body_of(entry)
         original_id, name = text_of(entry.get("id")), text_of(body.get("name"))

@@ -31,6 +31,7 @@ from moongate.dialects.chat_answer import (
 )
 from moongate.errors import BadUpstream
 from moongate.payload import JsonObject, dumps_text
+from moongate.wire.threads import let_threads_run
 
 _CUSTOM_BEGIN: Final = '{"input":"'  # around the text of a custom call
 _CUSTOM_END: Final = '"}'
@@ -128,6 +129,7 @@ class BlockSequence(ABC):
         return self._add(text)
 
     def _call_delta(self, delta: JsonObject) -> bytes:
+        let_threads_run()  # an answer may hold a hundred thousand calls
         function, key = delta.get("function"), delta.get("index")
         custom: JsonObject = {}
         if not isinstance(function, dict):

@@ -1,8 +1,8 @@
 """Lets other threads run. Pure.
 
 The interpreter switches threads between its own instructions, and machine code has none: a compiled loop keeps all
-other threads waiting until it ends, the one with the event loop too. So loops over a whole request call this now and
-then.
+other threads waiting until it ends, the one with the event loop too. So loops over a whole request or a whole answer
+call this now and then.
 """
 
 from __future__ import annotations

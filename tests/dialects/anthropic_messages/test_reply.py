@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from moongate.dialects.anthropic_messages.reply import (
+    KnownIds,
     boxed,
     call_id,
     message_id,
@@ -23,21 +24,38 @@ HEAD = AnswerHead("chatcmpl-1.2", "kimi", 5)
 def test_ids_are_derived_from_the_answer_id() -> None:
     assert message_id(HEAD) == "msg_1_2"
     assert message_id(AnswerHead("", "", 0)) == "msg_0"
-    assert call_id("functions.f:0", HEAD, 3, {}) == "functions--f--0"
-    assert call_id("", HEAD, 3, {}) == "msg_1_2_3"
-    assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", call_id("", AnswerHead("x" * 90, "", 0), 3, {}))
+    assert call_id("functions.f:0", HEAD, 3, KnownIds({})) == "functions--f--0"
+    assert call_id("", HEAD, 3, KnownIds({})) == "msg_1_2_3"
+    assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", call_id("", AnswerHead("x" * 90, "", 0), 3, KnownIds({})))
 
 
 def test_a_digest_that_the_client_already_has_is_replaced() -> None:
     long = "x" * 90
-    first = call_id(long, HEAD, 0, {"messages": [{"role": "user", "content": "hi"}]})
+    first = call_id(long, HEAD, 0, KnownIds({"messages": [{"role": "user", "content": "hi"}]}))
     blocks = [{"type": "text", "text": "a"}, {"type": "tool_use", "id": first, "name": "f", "input": {}}]
     request = {"messages": [{"role": "assistant", "content": blocks}]}
-    second = call_id(long, AnswerHead("chatcmpl-3", "", 0), 0, request)
+    second = call_id(long, AnswerHead("chatcmpl-3", "", 0), 0, KnownIds(request))
     assert first.startswith("toolu_")
     assert second.startswith("toolu_")
     assert second != first
-    assert call_id("y" * 90, HEAD, 0, request) == call_id("y" * 90, HEAD, 0, {})
+    assert call_id("y" * 90, HEAD, 0, KnownIds(request)) == call_id("y" * 90, HEAD, 0, KnownIds({}))
+
+
+def test_the_history_is_read_once_however_many_calls_have_digests() -> None:
+    class Messages(list[Any]):
+        read = 0
+
+        def __iter__(self) -> Any:
+            self.read += 1
+            return super().__iter__()
+
+    messages = Messages([{"role": "user", "content": "hi"}])
+    known = KnownIds({"messages": messages})
+    assert call_id("call_1", HEAD, 0, known) == "call_1"
+    assert messages.read == 0
+    for at in range(100):
+        call_id(f"toolu_{at}", HEAD, at, known)
+    assert messages.read == 1
 
 
 def test_signatures_differ_by_answer_and_block() -> None:

@@ -8,6 +8,7 @@ from typing import Final
 from moongate.dialects.anthropic_messages.ids import DIGEST_PREFIX, client_call_id
 from moongate.dialects.chat_answer import AnswerHead, Finish, answer_id, usage_of
 from moongate.payload import JsonObject, dumps_text, loads, object_of
+from moongate.wire.threads import let_threads_run
 
 _STOP_REASONS: Final = {
     "stop": "end_turn",
@@ -38,23 +39,34 @@ def message_id(head: AnswerHead) -> str:
     return "msg_" + answer_id(head)
 
 
-def call_id(given: str, head: AnswerHead, position: int, client_request: JsonObject) -> str:
+class KnownIds:
+    """The ids of the calls in a (valid) request, gathered once, when they are needed: few answers need them."""
+
+    __slots__ = ("_found", "_request")
+
+    def __init__(self, client_request: JsonObject) -> None:
+        self._request = client_request
+        self._found: set[str] | None = None
+
+    def has(self, given: str) -> bool:
+        if self._found is None:
+            contents = (message.get("content") for message in self._request.get("messages", ()))
+            blocks = (block for content in contents if isinstance(content, list) for block in content)
+            self._found = {block["id"] for block in blocks if block.get("type") == "tool_use"}
+        return given in self._found
+
+
+def call_id(given: str, head: AnswerHead, position: int, known: KnownIds) -> str:
     """The id of a call for the client; a call without one gets an id from the answer's id and its position.
 
     A digest cannot be decoded, so no transformer can see that the provider repeated the id; it gets a new digest here.
     """
+    let_threads_run()
     own_id = f"{message_id(head)}_{position}"
     encoded = client_call_id(given or own_id)
-    if encoded.startswith(DIGEST_PREFIX) and encoded in _known_ids(client_request):
+    if encoded.startswith(DIGEST_PREFIX) and known.has(encoded):
         return client_call_id(f"{given}.{own_id}")
     return encoded
-
-
-def _known_ids(client_request: JsonObject) -> set[str]:
-    """The ids of the calls in a (valid) request."""
-    contents = (message.get("content") for message in client_request.get("messages", ()))
-    blocks = (block for content in contents if isinstance(content, list) for block in content)
-    return {block["id"] for block in blocks if block.get("type") == "tool_use"}
 
 
 def signature_of(head: AnswerHead, index: int) -> str:

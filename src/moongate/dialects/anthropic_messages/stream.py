@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from moongate.dialects.answer_encoder import AnswerEncoder
 from moongate.dialects.anthropic_messages.errors import error_event
-from moongate.dialects.anthropic_messages.reply import boxed, call_id, message_of, signature_of, stop_fields, usage_body
+from moongate.dialects.anthropic_messages.reply import (
+    KnownIds,
+    boxed,
+    call_id,
+    message_of,
+    signature_of,
+    stop_fields,
+    usage_body,
+)
 from moongate.dialects.blocks import Block
 from moongate.dialects.chat_answer import AnswerHead, Finish
 from moongate.errors import GatewayError
@@ -30,6 +38,7 @@ class MessagesEncoder(AnswerEncoder):
     def __init__(self, client_request: JsonObject) -> None:
         super().__init__()
         self._client_request = client_request
+        self._known = KnownIds(client_request)
         self._head = AnswerHead("", "", 0)
         self._index = -1
         self._kind = ""
@@ -55,7 +64,7 @@ class MessagesEncoder(AnswerEncoder):
             content = {"type": "thinking", "thinking": "", "signature": ""}
         else:
             self._odd, self._unsure = None, True
-            shown = call_id(block.id, self._head, self._index, self._client_request)
+            shown = call_id(block.id, self._head, self._index, self._known)
             content = {"type": "tool_use", "id": shown, "name": block.name, "input": {}}
         return event("content_block_start", {"index": self._index, "content_block": content})
 

@@ -10,6 +10,7 @@ from moongate.dialects.openai_responses.reply import echo, ending, is_cut, state
 from moongate.dialects.openai_responses.stream import check_size
 from moongate.dialects.openai_responses.tools import Toolbox, toolbox
 from moongate.payload import JsonObject, dumps
+from moongate.wire.threads import let_threads_run
 
 
 def response(reply: JsonObject, client_request: JsonObject) -> JsonObject:
@@ -23,6 +24,7 @@ def response(reply: JsonObject, client_request: JsonObject) -> JsonObject:
     output: list[JsonObject] = []
     box: Toolbox | None = None
     for at, (block, text) in enumerate(zip(whole.blocks, whole.texts, strict=True)):
+        let_threads_run()
         place = f"{root}_{at}"
         how = "incomplete" if cut and at >= whole.complete else "completed"
         if block.kind == "text":

@@ -12,6 +12,7 @@ from moongate.kimi.answer.context import AnswerContext
 from moongate.kimi.answer.marker_calls import MarkerCalls
 from moongate.kimi.answer.waiting_calls import WaitingCalls
 from moongate.payload import JsonObject
+from moongate.wire.threads import let_threads_run
 
 
 class CallWriter(MarkerCalls):
@@ -184,6 +185,7 @@ class CallWriter(MarkerCalls):
         repaired: list[Any] = []
         same = True
         for at, entry in enumerate(entries):
+            let_threads_run()
             call = entry
             if isinstance(entry, dict):
                 call = self._well_formed_call(entry, at) if answer.only_ids else None

@@ -11,6 +11,7 @@ from moongate.errors import GatewayError
 from moongate.kimi.notes import Notes
 from moongate.kimi.request.tool_names import ToolNames
 from moongate.payload import accepts, loads
+from moongate.wire.threads import let_threads_run
 
 _CUT_SHORT: Final = frozenset({"length", "content_filter"})  # the provider says so: what is cut is no damage
 _NO_REPAIRS: Final = frozenset({"markers_seen", "empty_turn"})  # notes that report damage and change nothing
@@ -114,6 +115,7 @@ class Judge:
         return REPAIRED if self._is_repaired() else CLEAN
 
     def _damage(self, call: JudgedCall) -> set[str]:
+        let_threads_run()
         kinds = set[str]()
         if call.name not in self._offered:
             kinds.add("unknown_tool")

@@ -11,6 +11,7 @@ from moongate.kimi.answer.call_rules import CallRules
 from moongate.kimi.answer.context import AnswerContext
 from moongate.kimi.answer.seen_calls import SeenCalls
 from moongate.kimi.markers.pieces import WholeCall
+from moongate.wire.threads import let_threads_run
 
 
 class MarkerCalls(CallRules):
@@ -48,6 +49,7 @@ class MarkerCalls(CallRules):
 
     def open(self, original_id: str, name: str) -> AnswerCall:
         """A parsed call begins."""
+        let_threads_run()
         self.present = True
         call = AnswerCall()
         self._assign_index(call, None)

@@ -8,6 +8,7 @@ from moongate.kimi.answer.context import AnswerContext
 from moongate.kimi.answer.fast import needs_no_repair
 from moongate.kimi.markers.pieces import Channel, Parser, Piece, Text
 from moongate.payload import JsonObject
+from moongate.wire.threads import let_threads_run
 
 
 def repair_choice(answer: AnswerContext, index: int, choice: JsonObject) -> JsonObject:
@@ -100,4 +101,5 @@ def _written(
 
 
 def _call(call: AnswerCall | EmittedCall) -> JsonObject:
+    let_threads_run()
     return call.rendered() if isinstance(call, AnswerCall) else call_object(*call[1:])

@@ -6,9 +6,10 @@ import re
 from typing import Final
 
 from moongate import payload
-from moongate.kimi.markers.json_scan import BROKEN, COMPLETE, Completeness, JsonScanner, accepts
+from moongate.kimi.markers.json_scan import BROKEN, COMPLETE, SLICE, Completeness, JsonScanner, accepts
 from moongate.kimi.markers.k2_markers import Marker
 from moongate.kimi.markers.lexer import Lexer
+from moongate.wire.threads import let_threads_run
 
 find_control: Final = re.compile(r"[\x00-\x1f]").search
 _SPLIT_SUB: Final = re.compile(r'[^"\\]+|\\.?|"', re.DOTALL).sub
@@ -26,6 +27,15 @@ class ArgumentsRepair:
         self._after_backslash = False
 
     def feed(self, text: str) -> str:
+        if len(text) <= SLICE:
+            return self._feed(text)
+        parts: list[str] = []
+        for at in range(0, len(text), SLICE):
+            let_threads_run()
+            parts.append(self._feed(text[at : at + SLICE]))
+        return "".join(parts)
+
+    def _feed(self, text: str) -> str:
         first = ""
         if self._after_backslash:  # the escaped character, whatever it is, stays
             first, text = text[:1], text[1:]

@@ -11,6 +11,7 @@ from enum import Enum, IntEnum
 from typing import Final
 
 from moongate import payload
+from moongate.wire.threads import let_threads_run
 
 
 class Completeness(Enum):
@@ -20,6 +21,9 @@ class Completeness(Enum):
 
 
 OPEN, COMPLETE, BROKEN = Completeness  # aliases: looking a member up in its class is slow
+
+
+SLICE: Final = 16 * 1024  # characters that are read before other threads may run
 
 
 class _State(IntEnum):
@@ -153,6 +157,16 @@ class JsonScanner:
 
     def feed(self, text: str) -> int:
         """Read on. Returns how many characters were read: all, or up to and with the one that broke it."""
+        if len(text) <= SLICE:
+            return self._feed(text)
+        for at in range(0, len(text), SLICE):
+            let_threads_run()
+            read = self._feed(text[at : at + SLICE])
+            if self._state is _ERROR:
+                return at + read
+        return len(text)
+
+    def _feed(self, text: str) -> int:
         pos, end, state, nested = 0, len(text), self._state, self._open
         while pos < end:
             if state is _STRING:

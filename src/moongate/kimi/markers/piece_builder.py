@@ -16,6 +16,7 @@ from moongate.kimi.markers.pieces import (
     WholeCall,
     WholeCalls,
 )
+from moongate.wire.threads import let_threads_run
 
 # Why markup was removed.
 STRAY: Final = "a marker outside a call"
@@ -107,6 +108,7 @@ class PieceBuilder:
 
     def call_boundary(self) -> None:
         """A section or a call begins or ends here: reasoning is over, and whitespace held back is dropped."""
+        let_threads_run()  # an answer may hold a hundred thousand of them
         if "reasoning" in (self.field, self.block_field):
             self._reasoning_over = True
         self._thinking = False
@@ -153,6 +155,7 @@ class PieceBuilder:
 
     def drop(self, kind: object, markup: str) -> None:
         """Stray markup is removed; only the first of each kind is reported."""
+        let_threads_run()
         if kind not in self._noted:
             self._noted.add(kind)
             self._pieces.append(Dropped(markup, STRAY))
