@@ -35,6 +35,8 @@ class Service:
 
     async def __call__(self, scope, receive, send):
         if scope["type"] == "lifespan":
+            if os.environ.get("EARLY_SIGNAL"):
+                os.kill(os.getpid(), 15); await asyncio.sleep(0.2)
             await receive(); await send({"type": "lifespan.startup.complete"})
             await receive(); await send({"type": "lifespan.shutdown.complete"})
             return
@@ -159,6 +161,14 @@ def test_it_serves_and_ends_with_0(tmp_path: Path, workers: int, number: signal.
         code, out, err = server.finished()
         assert (code, err) == (0, "")
         assert sorted(out.split("\n")[:-1]) == [f"closed {index}" for index in range(workers)] + ["draining"] * workers
+
+
+def test_a_signal_that_comes_during_the_start_closes_the_service_too(tmp_path: Path) -> None:
+    """uvicorn before 0.41 leaves without a shutdown then: what the service had open stayed open."""
+    with running(tmp_path, EARLY_SIGNAL="yes") as server:
+        code, out, err = server.finished()
+        assert (code, err) == (0, "")
+        assert sorted(out.split("\n")[:-1]) == ["closed 0", "draining"]
 
 
 @pytest.mark.parametrize("workers", [1, 2])

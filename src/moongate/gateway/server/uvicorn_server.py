@@ -75,6 +75,7 @@ class GatewayServer(uvicorn.Server):
         self._draining: asyncio.Task[None] | None = None
         self._forced = asyncio.Event()
         self._sockets: list[socket.socket] = []
+        self._is_shut_down = False
         self._watch = StallWatch(service if isinstance(service, StallReporter) else None, position.observer.heartbeat)
         self.servers = []  # uvicorn sets it when it starts, but a signal may come before
 
@@ -152,7 +153,9 @@ class GatewayServer(uvicorn.Server):
         gc.freeze()  # objects that exist now live as long as the process: collections need not visit them
         gc.set_threshold(GC_THRESHOLD)
         self._watch.start()
-        if not self.should_exit:
+        if self.should_exit:  # a signal came meanwhile: uvicorn before 0.41 leaves without a shutdown
+            await self.shutdown(sockets)
+        else:
             self._position.observer.ready()
 
     def _admin_protocol(self, handle: DirectHandler) -> Callable[[], asyncio.Protocol]:
@@ -166,6 +169,10 @@ class GatewayServer(uvicorn.Server):
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Once, also if it was done at the end of the start."""
+        if self._is_shut_down:
+            return
+        self._is_shut_down = True
         await self._wait_for_drain()
         self._stop_listening()
         for task in list(self.server_state.tasks):
