@@ -137,6 +137,7 @@ def test_checks_of_one_answer_share_their_steps() -> None:
 
 LARGE = [1] * 20_000
 BRANCHES = 2000
+TWO = {"a": "x", "b": 1}
 MANY: JsonObject = {"properties": {f"a{n}": {} for n in range(1000)}}
 
 
@@ -157,6 +158,11 @@ MANY: JsonObject = {"properties": {f"a{n}": {} for n in range(1000)}}
         ({"items": {"unevaluatedProperties": False, "allOf": [MANY] * 20}}, [{"a1": 1}] * 10_000),
         ({"items": {"unevaluatedProperties": False, "allOf": [MANY] * 20}}, [{"a_1": 1}] * 10_000),
         ({"unevaluatedProperties": False, "anyOf": [{"$ref": "#"}] * 20}, {"a": 1}),
+        ({"anyOf": [{**MANY, "additionalProperties": False}] * BRANCHES}, {"b": 1, "a1": 1}),
+        (
+            {"anyOf": [{"properties": {"a": {"enum": list(range(1000))}}, "additionalProperties": False}] * BRANCHES},
+            TWO,
+        ),
         ({"items": {"dependencies": {f"a{n}": [] for n in range(1000)}}}, [{"a": 1}] * 10_000),
         ({"items": {"enum": list(range(1000))}}, ["x"] * 20_000),
         ({"items": {"type": "integer"}}, ["5"] * 20_000),

@@ -95,6 +95,20 @@ def test_mended(schema: Any, value: Any, wanted: Any) -> None:
     assert again == (found.value, ())
 
 
+A_FILE = closed(["kind", "path"], kind={"const": "file"}, path=TEXT)
+AN_ADDRESS = closed(["kind", "url"], kind={"enum": ["url", "link"]}, url=TEXT)
+# Of these forms none is meant by all of a value.
+LISTS_OR_OBJECT = {"anyOf": [{"type": "array", "items": closed(n=INTEGER)}, closed(["path"], path=INTEGER)]}
+ANY_OR_OPEN = {"oneOf": [{"type": "object", "properties": {"tags": TEXT}, "required": ["tags"]}, closed(n=INTEGER)]}
+REFERENCES = {"$defs": {"a": A_FILE, "b": AN_ADDRESS}, "oneOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/b"}]}
+MENDED += [
+    # a property may be left out that only belongs to a form which another property rules out
+    ({"oneOf": [A_FILE, AN_ADDRESS]}, {"kind": "File", "path": "a", "url": ""}, {"kind": "file", "path": "a"}),
+    (REFERENCES, {"kind": " LINK", "path": "", "url": "b", "x": 1}, {"kind": "link", "url": "b"}),
+    ({"anyOf": [A_FILE, {"type": "null"}]}, {"kind": "file", "path": "a", "x": 1}, {"kind": "file", "path": "a"}),
+]
+
+
 # schema, value
 LEFT: list[tuple[Any, Any]] = [
     (closed(n=INTEGER), {"n": "five"}),
@@ -119,6 +133,10 @@ LEFT: list[tuple[Any, Any]] = [
     (closed(m={"enum": ["auto", 1]}), {"m": "1"}),
     (closed(m={"enum": [1, 2]}), {"m": "3"}),
     (closed(o={"type": "object"}), {"o": '"text"'}),
+    (LISTS_OR_OBJECT, {"path": "x"}),  # `[{}]` would fit
+    (ANY_OR_OPEN, {"TAGS": "x"}),  # `{}` would fit
+    ({"anyOf": [closed(["a"], a=TEXT), closed(["b"], b=TEXT)]}, {"a": "x", "b": "y"}),
+    (REFERENCES, {"path": "a", "url": "b"}),
     ({"not": {}}, {}),
     ({"type": "object", "properties": [], "required": "x", "maxProperties": 0}, {"a": 1}),
     ({"allOf": 7, "type": "string"}, []),

@@ -6,17 +6,19 @@ in place. The same arguments are always mended alike, and what was mended fits, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from moongate.kimi.guard.check import MEMBERS_PER_STEP, Path, SchemaCheck, TooMuchWork, has_type, type_of, wanted_types
 from moongate.kimi.guard.equality import canonical
 from moongate.kimi.guard.evaluated import evaluated
-from moongate.kimi.guard.names import near_option, property_key
+from moongate.kimi.guard.names import by_property_key, near_option, property_key
+from moongate.kimi.guard.unions import declared_by_others
 from moongate.payload import JsonObject, loads_exactly
 
 _WORDS: Final[dict[str, object]] = {"true": True, "false": False, "null": None}
 _NOTHING: Final = object()  # there is no such value
+_DROPPED: Final = "the property is not declared, and no other is allowed"
 
 
 class Fix(NamedTuple):
@@ -91,13 +93,18 @@ def _then(first: Mended, second: Mended) -> Mended:
 
 
 def _branch(check: SchemaCheck, branches: object, value: object, path: Path) -> Mended:
-    """For one of several forms: the result of those that can be made to fit, if all of them have the same."""
+    """For one of several forms: the result of those that can be made to fit, if all of them have the same.
+
+    A form for which something has to be left out that another one declares is not the one that was meant.
+    """
     if not isinstance(branches, list) or any(check.fits(branch, value) for branch in branches):
         return Mended(value)
     results: dict[bytes, Mended] = {}
     for branch in branches:
         made = _mended(check, branch, value, path)
-        if check.fits(branch, made.value):
+        dropped = {property_key(str(fix.path[-1])) for fix in made.fixes if fix.why is _DROPPED}
+        others = [other for other in branches if other is not branch] if dropped else []
+        if check.fits(branch, made.value) and dropped.isdisjoint(declared_by_others(check, others, value)):
             results.setdefault(canonical(check, made.value), made)
     return next(iter(results.values())) if len(results) == 1 else Mended(value)
 
@@ -197,8 +204,8 @@ def _declared_names(
     spoken_of = evaluated(check, schema, value, anyway=True)
     if spoken_of is None:
         return Mended(value)
-    unknown = _by_key(name for name in value if name not in spoken_of)
-    missing = _by_key(name for name in [*declared, *spoken_of.difference(declared)] if name not in value)
+    unknown = by_property_key(name for name in value if name not in spoken_of)
+    missing = by_property_key(name for name in [*declared, *spoken_of.difference(declared)] if name not in value)
     names: dict[str, str | None] = {}  # the new ones; None: it is dropped
     for key, found in unknown.items():
         near = missing.get(key, [])
@@ -213,18 +220,10 @@ def _declared_names(
         if better is not None:
             new[better] = member
         if better is None:
-            fixes.append(Fix((*path, name), member, None, "the property is not declared, and no other is allowed"))
+            fixes.append(Fix((*path, name), member, None, _DROPPED))
         elif better != name:
             fixes.append(Fix((*path, name), name, better, "the name differs from a declared one only in case, _ or -"))
     return Mended(new, tuple(fixes)) if fixes else Mended(value)
-
-
-def _by_key(names: Iterable[str]) -> dict[str, list[str]]:
-    """Names that differ only in case, `_` or `-`, together."""
-    found: dict[str, list[str]] = {}
-    for name in names:
-        found.setdefault(property_key(name), []).append(name)
-    return found
 
 
 def _defaults(check: SchemaCheck, schema: JsonObject, declared: JsonObject, value: object, path: Path) -> Mended:

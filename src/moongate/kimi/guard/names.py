@@ -25,6 +25,14 @@ def property_key(name: str) -> str:
     return name.translate(_PROPERTY_JOINTS).casefold()
 
 
+def by_property_key(names: Iterable[str]) -> dict[str, list[str]]:
+    """Names that differ only in case, `_` or `-`, together."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        found.setdefault(property_key(name), []).append(name)
+    return found
+
+
 def near_option(text: str, options: Iterable[object]) -> str | None:
     """The one text among the options of an `enum` that differs only in case or blanks."""
     key = "".join(text.split()).casefold()
