@@ -29,7 +29,7 @@ MAY_IMPORT = {
     "prices": BASE | {"wire", "chat", "kimi"},
     "net": BASE | {"wire", "aio", "switches"},
     "httpx": BASE | {"wire", "chat", "kimi", "dialects", "pipeline", "KimiTransformer", "Session"},
-    "litellm": {"chat", "KimiTransformer"},
+    "litellm": {"chat", "errors", "KimiTransformer"},
     "sim": BASE | {"wire", "chat", "kimi", "dialects", "pipeline", "net"},
     "verify": BASE | {"wire", "chat", "kimi", "transformers", "pipeline", "net", "prices", "gateway"},
     "gateway": BASE
