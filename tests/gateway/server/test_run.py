@@ -109,8 +109,10 @@ class Running:
         self.process.send_signal(number)
 
     def finished(self) -> tuple[int, str, str]:
-        out, err = self.process.communicate(timeout=TIMEOUT)
-        return self.process.returncode, out, err
+        """Exit code and output. `communicate` would leave out what came in one read with the line before."""
+        assert self.process.stdout is not None and self.process.stderr is not None
+        code = self.process.wait(timeout=TIMEOUT)
+        return code, self.process.stdout.read(), self.process.stderr.read()
 
 
 def end(sock: socket.socket) -> list[str]:
