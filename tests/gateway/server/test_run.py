@@ -110,7 +110,8 @@ class Running:
 
     def finished(self) -> tuple[int, str, str]:
         """Exit code and output. `communicate` would leave out what came in one read with the line before."""
-        assert self.process.stdout is not None and self.process.stderr is not None
+        assert self.process.stdout is not None
+        assert self.process.stderr is not None
         code = self.process.wait(timeout=TIMEOUT)
         return code, self.process.stdout.read(), self.process.stderr.read()
 
