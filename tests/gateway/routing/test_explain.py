@@ -30,6 +30,16 @@ def test_shares_of_equal_targets_are_their_weights() -> None:
     assert (found["chosen"], found["reason"], found["explore"], found["sticky"]) == (["a,x"], "weight", 0.0, True)
 
 
+def test_targets_that_share_sessions_evenly_are_all_chosen() -> None:
+    names = [f"{letter},x" for letter in "abcdef"]
+    policy = RoutePolicy(tuple(range(6)), (1.0,) * 6, "quality")
+    vendors = [PricedVendor(name) for name in names]
+    selector = RouteSelector("kimi", policy, vendors, SessionTable())
+    found = explain(Route(0, "", "kimi", policy=policy), vendors, selector, 0.0)
+    assert found["chosen"] == names  # a sixth is no round number
+    assert [row["share"] for row in found["targets"]] == [0.1667] * 6
+
+
 def test_a_worse_target_gets_what_explores() -> None:
     good, bad = PricedVendor("a,x"), PricedVendor("b,x")
     good.answers("clean", times=300)

@@ -196,6 +196,7 @@ def test_a_route_may_have_the_name_that_several_providers_share() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
+        ({"": ROUTE}, r'routes\[""\]: a route needs a name'),
         ({"y": ROUTE}, r"routes\.y: 'y' is already the name of b,y"),
         ({"r": {"targets": ["x"]}}, r"routes\.r\.targets\[0\]: 'x' is served by several providers"),
         ({"r": {"targets": ["nobody"]}}, r"routes\.r\.targets\[0\]: no model 'nobody'"),

@@ -38,14 +38,14 @@ def explain(
         row |= _quality(target.score.quality(now))
         row |= {"latency": target.score.latency(streamed=streamed), "in_flight": target.in_flight}
         rows.append(row | _prices(target))
-    best = [row["target"] for row in rows if row["share"] == max(shares.values())]
+    most = max(shares.values())
     return {
         "object": "route",
         "name": route.name,
         "strategy": policy.strategy,
         "sticky": policy.sticky,
         "explore": policy.explore if policy.strategy in EXPLORING else 0.0,
-        "chosen": best,
+        "chosen": [target.name for index, target in enumerate(targets) if shares[index] == most],
         "reason": ranking.reason,
         "targets": rows,
     }

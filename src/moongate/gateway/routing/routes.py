@@ -129,6 +129,8 @@ class Routes:
         for name, settings in routes.items():
             assert settings.at is not None
             with errors.collect():
+                if not name:
+                    raise settings.at.error("a route needs a name")
                 if name in self._by_name:
                     raise settings.at.error(f"{name!r} is already the name of {self._by_name[name].name}")
                 policy = self._policy(settings, settings.at.child("targets"))
