@@ -55,6 +55,16 @@ def test_the_annotation_outside_a_union_stays_also_where_branches_have_come() ->
     }
 
 
+def test_an_annotation_that_a_branch_of_the_definition_has_too_writes_it_in_place() -> None:
+    union: dict[str, Any] = {"anyOf": [{"type": "string", "description": "a name"}, {"type": "null"}]}
+    place = {"$ref": "#/$defs/U", "description": "mine"}
+    assert settled(root(place, U=union))["properties"]["a"] == {
+        "anyOf": [{"type": "string"}, {"type": "null"}],
+        "description": "mine",
+    }
+    assert settled(root(place, U=union), 0)["properties"]["a"] == {"$ref": "#/$defs/U"}
+
+
 def test_references_to_references_are_followed() -> None:
     link = {"$ref": "#/$defs/P", "title": "link"}
     result = settled(root({"$ref": "#/$defs/L", "title": "mine"}, L=link))

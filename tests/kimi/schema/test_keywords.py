@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from moongate.kimi.schema.keywords import SEVEN_TYPES, anything, has_type, is_number, type_of
+from moongate.kimi.schema.keywords import SEVEN_TYPES, anything, enum_value_size, has_type, is_number, type_of
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,7 @@ def test_booleans_are_no_numbers() -> None:
 def test_anything_takes_every_type_and_is_new_each_time() -> None:
     assert [branch["type"] for branch in anything()["anyOf"]] == list(SEVEN_TYPES)
     assert anything() is not anything()
+
+
+def test_the_size_of_a_value_of_an_enum_is_in_bytes() -> None:
+    assert [enum_value_size(value) for value in ("abc", "名", "\ud800", 12, 1.5, None)] == [3, 3, 3, 2, 3, 4]

@@ -74,6 +74,7 @@ def test_references_that_are_refused_at_both_levels(schema: dict[str, Any], text
     [
         at({"$ref": "#/$defs/T", "description": "mine"}),
         at({"$ref": "#/$defs/A", "description": "mine"}, A={"$ref": "#/$defs/B", "description": "x"}, B={}),
+        at({"$ref": "#/$defs/U", "description": "mine"}, U={"anyOf": [{"description": "a name"}]}),
         at(
             {"$ref": "#/$defs/A"},
             A={"$ref": "#/$defs/B", "description": "x"},

@@ -63,6 +63,10 @@ def test_what_is_good_stays_the_same_object(schema: dict[str, Any]) -> None:
         ({"enum": [None]}, {"enum": [None], "type": "null"}),
         ({"enum": [{}, [1]]}, {"anyOf": [{"type": "object"}, {"type": "array"}]}),
         (
+            {"enum": [2**53, "a", {}]},
+            {"anyOf": [{"type": "integer"}, {"type": "string", "enum": ["a"]}, {"type": "object"}]},
+        ),
+        (
             {"enum": [1, "a", {}], "title": "t", "default": "a"},
             {
                 "title": "t",

@@ -105,7 +105,10 @@ def test_the_server_wants_of_required_names_that_they_are_properties() -> None:
         ([None], "string", "enum value (<nil>) does not match any type in [string]"),
         ([1], ["string", "null"], "enum value (1) does not match any type in [string null]"),
         (["x" * 100] * 300, "string", "total string length of enum values (30000) exceeds maximum limit of 15000"),
+        (["名" * 20] * 300, "string", "total string length of enum values (18000) exceeds maximum limit of 15000"),
         ([123456789012345] * 1000, "integer", None),
+        ([float("inf")], "integer", "not a valid integer"),
+        ([float("nan")], "number", "not a valid number"),
         ([1234567890123456] * 1000, "integer", "total string length of enum values (16000) exceeds"),
     ],
 )
@@ -116,3 +119,7 @@ def test_enums(values: Any, kind: Any, text: str | None) -> None:
 
 def test_the_server_takes_large_numbers() -> None:
     assert enum_complaint([MAX_NUMBER + 1], "integer", False) is None
+
+
+def test_no_integer_is_infinite() -> None:
+    assert enum_complaint([float("inf")], "integer", False) == ("enum", "not a valid integer")

@@ -9,6 +9,7 @@ from moongate.kimi.schema.values import (
     annotated,
     annotations_of,
     enum_types,
+    has_value_of,
     implied_types,
     is_leaf,
     known_required,
@@ -68,10 +69,18 @@ def test_good_schemas_stay_the_same_object(schema: dict[str, Any], kind: str) ->
 def test_enums_that_cannot_be_sent_are_left_out() -> None:
     assert sendable_values("x", "string") == []
     assert sendable_values([2**53, 1], "integer") == []
-    assert sendable_values([2**53, "a"], "string") == []
+    assert sendable_values([2**53, "a"], "string") == ["a"]
+    assert sendable_values([float("nan"), float("inf"), 1], "number") == []
     assert sendable_values(["x"] * (MAX_ENUM_VALUES + 1), "string") == []
     assert sendable_values(["x" * 100] * 300, "string") == []
+    assert sendable_values(["名" * 20] * 300, "string") == []
     assert len(sendable_values(["x"] * 300, "string")) == 300
+
+
+def test_a_type_of_which_an_enum_has_a_value_counts_also_if_the_value_cannot_be_sent() -> None:
+    assert has_value_of([2**53, "a"], "integer")
+    assert not has_value_of([2**53, "a"], "boolean")
+    assert not has_value_of("a", "string")
 
 
 def test_the_types_of_an_enum_with_null_last() -> None:

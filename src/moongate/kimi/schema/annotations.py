@@ -67,12 +67,19 @@ class AnnotatedReferences:
             inherited = {**annotations_of(target), **inherited}
             ref = target["$ref"]
             target = self._rules.resolve(ref)
-        if target is None or (outer.keys().isdisjoint(target) and outer.keys().isdisjoint(inherited)):
+        inner = set[str]() if target is None else {*inherited, *target, *self._in_branches(target)}
+        if target is None or inner.isdisjoint(outer):
             return node
         may_copy = not self._copies.is_spent and level < MAX_LEVELS and ref not in passed
         if may_copy and not self._is_recursive(ref) and self._copies.pay(self._copies.size(target)):
             return {**target, **inherited, **outer}
-        return without(node, *(target.keys() | inherited.keys()) & outer.keys())
+        return without(node, *inner & outer.keys())
+
+    def _in_branches(self, target: JsonObject) -> set[str]:
+        """The annotations in the branches of a definition: Moonshot refuses them beside the reference as well."""
+        branches = target.get("anyOf", ())
+        self._steps.take(len(branches))
+        return {keyword for branch in branches for keyword in annotations_of(branch)}
 
     def _is_recursive(self, ref: str) -> bool:
         """Does what `ref` points at lead back to it?"""

@@ -47,7 +47,7 @@ MAX_PROPERTIES: Final = 3000
 MAX_BRANCHES: Final = 500
 MAX_ENUM_VALUES: Final = 1000
 LONG_ENUM: Final = 250  # an enum of more values than this may have
-MAX_ENUM_CHARS: Final = 15_000  # characters in all of them together, at most
+MAX_ENUM_SIZE: Final = 15_000  # bytes of UTF-8 in all of them together, at most
 MAX_NUMBER: Final = 2**53 - 1
 
 
@@ -81,3 +81,8 @@ def has_type(value: Any, name: str) -> bool:
 
 def is_number(value: Any) -> bool:
     return value.__class__ is int or value.__class__ is float
+
+
+def enum_value_size(value: Any) -> int:
+    """How long Moonshot finds a value of an enum: bytes of a text, digits of a number."""
+    return len(value.encode("utf-8", "surrogatepass") if value.__class__ is str else f"{value}")

@@ -97,7 +97,7 @@ class ReferenceRules:
         if ("anyOf" in schema and "type" in target) or ("type" in schema and "anyOf" in target):
             return path, TYPE_AND_UNION
         branches = target.get("anyOf")
-        outer = outer - ANNOTATIONS - {"anyOf"}
+        outer = outer - {"anyOf"}
         if outer and isinstance(branches, list):
             self._steps.take(len(branches))
             for branch in branches:

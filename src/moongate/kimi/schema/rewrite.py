@@ -23,12 +23,12 @@ from moongate.kimi.schema.unions import are_constants, enumerated, with_default
 from moongate.kimi.schema.values import (
     annotated,
     annotations_of,
+    has_value_of,
     implied_types,
     is_leaf,
     known_required,
     listed_types,
     mended,
-    sendable_values,
     types_of,
     without,
 )
@@ -150,7 +150,7 @@ class SchemaRewriter:
                 return self._with_good_insides(listed, depth, level)
         rest = without(keywords, "type", "default", *ANNOTATIONS)
         if "enum" in rest:
-            fitting = [kind for kind in types if kind not in SCALAR_TYPES or sendable_values(rest["enum"], kind)]
+            fitting = [kind for kind in types if kind not in SCALAR_TYPES or has_value_of(rest["enum"], kind)]
             types = fitting or types
         branches = [self._typed(rest, kind, depth, level + 1) for kind in types]
         branches = self._with_default(branches, keywords)

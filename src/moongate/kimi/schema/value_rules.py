@@ -6,10 +6,12 @@ from typing import Any
 
 from moongate.kimi.schema.keywords import (
     LONG_ENUM,
-    MAX_ENUM_CHARS,
+    MAX_ENUM_SIZE,
     MAX_ENUM_VALUES,
     MAX_NUMBER,
     RESERVED_PROPERTIES,
+    enum_value_size,
+    has_type,
     is_number,
     type_of,
 )
@@ -98,10 +100,10 @@ def enum_complaint(values: Any, kind: Any, ultra: bool) -> Complaint | None:
         if found:
             return "enum", found
     if len(values) > LONG_ENUM and not {"string", "number", "integer"}.isdisjoint(kinds):
-        chars = sum(len(value if value.__class__ is str else f"{value}") for value in values)
-        if chars > MAX_ENUM_CHARS:
+        size = sum(map(enum_value_size, values))
+        if size > MAX_ENUM_SIZE:
             return "enum", (
-                f"total string length of enum values ({chars}) exceeds maximum limit of {MAX_ENUM_CHARS} "
+                f"total string length of enum values ({size}) exceeds maximum limit of {MAX_ENUM_SIZE} "
                 f"characters when enum has more than {LONG_ENUM} values"
             )
     return None
@@ -110,9 +112,8 @@ def enum_complaint(values: Any, kind: Any, ultra: bool) -> Complaint | None:
 def _enum_value_complaint(value: Any, kinds: list[str], ultra: bool) -> str:
     for kind in kinds:
         if kind in ("number", "integer"):  # of these two the validator says no at once, whatever type follows
-            if not is_number(value) or (kind == "integer" and value != int(value)):
-                return f"not a valid {kind}"
-            return f"not a valid {kind}" if ultra and abs(value) > MAX_NUMBER else ""
+            taken = has_type(value, kind) and (not ultra or abs(value) <= MAX_NUMBER)
+            return "" if taken else f"not a valid {kind}"
         if type_of(value) == kind:
             return ""
     shown = "<nil>" if value is None else value

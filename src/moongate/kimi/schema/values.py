@@ -11,11 +11,12 @@ from moongate.kimi.schema.keywords import (
     ANNOTATIONS,
     BOUNDS_OF,
     LONG_ENUM,
-    MAX_ENUM_CHARS,
+    MAX_ENUM_SIZE,
     MAX_ENUM_VALUES,
     MAX_NUMBER,
     SCALAR_TYPES,
     TYPES,
+    enum_value_size,
     has_type,
     is_number,
     type_of,
@@ -72,14 +73,19 @@ def sendable_values(values: Any, kind: str) -> list[Any]:
     """The values of an enum for the type `kind`; none if there are none, or too many."""
     if not isinstance(values, list) or kind not in SCALAR_TYPES:
         return []
-    if any(is_number(value) and abs(value) > MAX_NUMBER for value in values):
-        return []  # a number that cannot be sent must not be refused either
     fitting = [value for value in values if has_type(value, kind)]
+    if any(is_number(value) and not abs(value) <= MAX_NUMBER for value in fitting):
+        return []  # a number that cannot be sent must not be refused either
     if len(fitting) > MAX_ENUM_VALUES:
         return []
-    if len(fitting) > LONG_ENUM and sum(len(str(value)) for value in fitting) > MAX_ENUM_CHARS:
+    if len(fitting) > LONG_ENUM and sum(map(enum_value_size, fitting)) > MAX_ENUM_SIZE:
         return []
     return fitting
+
+
+def has_value_of(values: Any, kind: str) -> bool:
+    """Is a value of an enum of the type `kind`? If it cannot be sent, the type alone is sent for it."""
+    return isinstance(values, list) and any(has_type(value, kind) for value in values)
 
 
 def enum_types(values: Any) -> list[str]:
