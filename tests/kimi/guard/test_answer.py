@@ -132,3 +132,12 @@ def test_choices_beyond_a_limit_are_not_guarded() -> None:
         found.choice(index)
     assert found.guards(MAX_CHOICES - 1)
     assert not found.guards(MAX_CHOICES)
+
+
+def test_it_is_valid_if_one_choice_is() -> None:
+    found = guarded()
+    read(found, calls_answer(read_call(DAMAGED)))
+    assert not found.is_valid()
+    found = guarded()
+    read(found, calls_answer(read_call()))
+    assert found.is_valid()

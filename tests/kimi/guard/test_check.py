@@ -39,9 +39,17 @@ def test_a_mismatch_names_its_place() -> None:
     assert why(schema, {"todos": ["a"]}) is None
 
 
-@pytest.mark.parametrize("schema", [True, {}, None, 7, "x", {"type": 7}, {"type": [7]}])
+@pytest.mark.parametrize(
+    "schema", [True, {}, None, 7, "x", {"type": 7}, {"type": [7]}, {"type": "OBJECT"}, {"type": ["int", "null"]}]
+)
 def test_schemas_that_say_nothing_refuse_nothing(schema: Any) -> None:
     assert why(schema, {"a": [None, True, 1, 1.5, "x"]}) is None
+
+
+@pytest.mark.parametrize("wanted", ["OBJECT", "int", ["str", "null"]])
+def test_a_type_that_there_is_not_refuses_nothing(wanted: Any) -> None:
+    values: list[Any] = [{}, [], 1, "a", None]
+    assert [why({"type": wanted}, value) for value in values] == [None] * 5
 
 
 def test_every_value_has_its_rules() -> None:

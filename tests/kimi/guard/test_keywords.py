@@ -12,6 +12,7 @@ from moongate.kimi.guard.keywords import shown
 A_IS_TEXT = {"properties": {"a": {"type": "string"}}}
 A_IS_ANY: Any = {"properties": {"a": {}}}
 B_IS_TEXT = {"properties": {"b": {"type": "string"}}}
+UNCHECKED = {"pattern": "(?=a)"}  # look-around takes more than linear time
 
 # schema, values that fit, values that do not
 KEYWORDS: list[tuple[Any, list[Any], list[Any]]] = [
@@ -28,7 +29,8 @@ KEYWORDS: list[tuple[Any, list[Any], list[Any]]] = [
     ({"properties": {"a": {}}, "additionalProperties": False}, [{"a": 1}], [{"b": 1}]),
     ({"additionalProperties": {"type": "string"}}, [{"a": "x"}], [{"a": 1}]),
     ({"additionalProperties": True}, [{"a": 1}], []),
-    ({"patternProperties": {"^x": {}}, "additionalProperties": False}, [{"b": 1}], []),
+    ({"patternProperties": {"^x": {}}, "additionalProperties": False}, [{"x1": 1}], [{"b": 1}]),
+    ({"patternProperties": {"(?!a)": {}}, "additionalProperties": False}, [{"b": 1}], []),
     ({"properties": {"a": {}}, "unevaluatedProperties": False}, [{"a": 1}], [{"b": 1}]),
     ({"unevaluatedProperties": False, "allOf": [{}]}, [{}], [{"b": 1}]),
     ({"unevaluatedProperties": False, "allOf": [{"properties": {"a": {}}}]}, [{"a": 1}], [{"a": 1, "b": 1}]),
@@ -57,6 +59,20 @@ KEYWORDS: list[tuple[Any, list[Any], list[Any]]] = [
     ({"oneOf": []}, [1], []),
     ({"not": {"type": "string"}}, [1], ["a"]),
     ({"not": 7}, [1], []),
+    # what cannot be checked may fit, and may not
+    ({"not": UNCHECKED}, ["a"], []),
+    ({"not": {"not": UNCHECKED}}, ["a"], []),
+    ({"not": {"$ref": "https://example.com/a"}}, ["a"], []),
+    ({"not": {"anyOf": [{"type": "string"}, UNCHECKED]}}, [], ["a"]),
+    ({"not": {"anyOf": [{"allOf": [UNCHECKED, {"maxLength": 0}]}, {"minLength": 1}]}}, [], ["a"]),
+    ({"not": {"allOf": [UNCHECKED, {"maxLength": 0}]}}, ["a"], []),
+    ({"oneOf": [UNCHECKED, UNCHECKED]}, ["a"], []),
+    ({"oneOf": [UNCHECKED, {"type": "string"}, {"minLength": 1}]}, [], ["a"]),
+    ({"oneOf": [{"allOf": [UNCHECKED, {"type": "null"}]}, {"type": "integer"}]}, [1], ["a"]),
+    ({"if": UNCHECKED, "then": {"maxLength": 1}, "else": {"maxLength": 2}}, ["a", "ab"], ["abc"]),
+    ({"if": UNCHECKED, "then": {"maxLength": 1}}, ["a", "ab"], []),
+    ({"contains": UNCHECKED, "maxContains": 1}, [["a", "b"]], [[]]),
+    ({"contains": UNCHECKED, "minContains": 2}, [["a", "b"]], [["a"]]),
     ({"if": {"type": "string"}, "then": {"minLength": 2}, "else": {"minimum": 2}}, ["ab", 2], ["a", 1]),
     ({"if": {"type": "string"}}, ["a", 1], []),
     ({"items": {"type": "integer"}}, [[1], []], [["a"]]),

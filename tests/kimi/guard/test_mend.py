@@ -64,6 +64,13 @@ MENDED: list[tuple[Any, Any, Any]] = [
         {"n": 5, "b": 1},
     ),
     ({"anyOf": [closed(["n"], n=INTEGER), {}], "unevaluatedProperties": False}, {"n": 5, "b": 1}, {"n": 5}),
+    # what a pattern declares
+    ({**closed(a=TEXT), "patternProperties": {"^n": INTEGER}}, {"a": "x", "n1": "5", "b": 1}, {"a": "x", "n1": 5}),
+    (
+        {"patternProperties": {"^l": {"type": "array"}}, "additionalProperties": INTEGER},
+        {"l": 1, "x": "1"},
+        {"l": [1], "x": 1},
+    ),
     # an enum value that differs only in case or blanks
     (closed(m={"enum": ["fast", "slow"]}), {"m": " Fast"}, {"m": "fast"}),
     (closed(m={"const": "fast"}), {"m": " Fast"}, {"m": "fast"}),
@@ -137,6 +144,8 @@ LEFT: list[tuple[Any, Any]] = [
     (ANY_OR_OPEN, {"TAGS": "x"}),  # `{}` would fit
     ({"anyOf": [closed(["a"], a=TEXT), closed(["b"], b=TEXT)]}, {"a": "x", "b": "y"}),
     (REFERENCES, {"path": "a", "url": "b"}),
+    ({**closed(a=TEXT), "patternProperties": {"(?=n)": INTEGER}}, {"a": 1, "b": 1}),
+    (closed(p={"type": "string", "pattern": "^a"}), {"p": "b"}),
     ({"not": {}}, {}),
     ({"type": "object", "properties": [], "required": "x", "maxProperties": 0}, {"a": 1}),
     ({"allOf": 7, "type": "string"}, []),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moongate.kimi.guard.names import near_option, near_tool, property_key
+from moongate.kimi.guard.names import by_property_key, near_option, near_tool, property_key
 
 TOOLS = ["read_file", "write.file", "Bash", "search", "sear_ch"]
 
@@ -29,6 +29,10 @@ def test_tools(name: str, near: str | None) -> None:
 def test_properties_keep_their_dots() -> None:
     assert property_key("file_path") == property_key("file-Path") == "filepath"
     assert property_key("file.path") != property_key("filePath")
+
+
+def test_properties_by_what_they_share() -> None:
+    assert by_property_key(["file_path", "b", "filePath"]) == {"filepath": ["file_path", "filePath"], "b": ["b"]}
 
 
 def test_options_differ_in_case_and_blanks_only() -> None:

@@ -1,9 +1,9 @@
 """Does a value fit a JSON Schema? The client's own schema, any draft since 7, as far as its keywords can be checked.
 
-What cannot be checked fits: `pattern` and `patternProperties` (Python's engine takes exponential time for some
-patterns), `format` (an annotation), references that are not local. Time is bounded for every schema and value: a check
-takes at most `MAX_STEPS` steps, and all checks of an answer some and one more for every two characters of its
-arguments. A value that needs more fits.
+What cannot be checked fits: a `pattern` that takes more than linear time, references that are not local; `format` is an
+annotation. Under `not`, in one of several forms and the like such a value fits as well as not:
+then nothing is refused. Time is bounded for every schema and value: a check takes at most `MAX_STEPS` steps, and all
+checks of an answer some and one more for every two characters of its arguments. A value that needs more fits.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class CheckSteps:
 class SchemaCheck:
     """The check of one value by one schema."""
 
-    __slots__ = ("_depth", "_references", "_steps", "root")
+    __slots__ = ("_depth", "_references", "_steps", "doubts", "root")
 
     def __init__(
         self, root: object, references: dict[str, object] | None = None, steps: CheckSteps | None = None
@@ -62,6 +62,7 @@ class SchemaCheck:
         self._references: dict[str, object] = {} if references is None else references  # those that were resolved
         self._steps = CheckSteps() if steps is None else steps
         self._depth = 0
+        self.doubts = 0  # keywords so far that could not be checked, for a value that otherwise fits
 
     def mismatch(self, value: object) -> Mismatch | None:
         """Where the value does not fit the schema, None if it fits or cannot be checked in time."""
@@ -91,6 +92,14 @@ class SchemaCheck:
     def fits(self, schema: object, value: object) -> bool:
         return self.find(schema, value, ()) is None
 
+    def surely_fits(self, schema: object, value: object) -> bool | None:
+        """Whether it fits; None if that depends on what could not be checked. Raises TooMuchWork."""
+        before = self.doubts
+        if self.find(schema, value, ()) is not None:
+            self.doubts = before  # a mismatch is certain
+            return False
+        return True if self.doubts == before else None
+
     def descend(self) -> None:
         """Go one schema deeper. Raises TooMuchWork if that is too deep; `ascend` follows in any other case."""
         if self._depth == MAX_DEPTH:
@@ -111,9 +120,9 @@ class SchemaCheck:
         self.spend(len(text) // STEP_BYTES)
 
     def resolve(self, reference: object) -> object:
-        """The schema that a local reference names; True, which everything fits, for any other reference."""
+        """The schema that a local reference names; None, which everything may fit, for any other reference."""
         if not isinstance(reference, str):
-            return True
+            return None
         if reference not in self._references:
             self._references[reference] = _pointed_at(self.root, reference)
         return self._references[reference]
@@ -163,12 +172,16 @@ def type_of(value: object) -> str:
     return "array" if isinstance(value, list) else "object"
 
 
+_TYPES: Final = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
+
+
 def wanted_types(schema: Mapping[str, object]) -> tuple[str, ...]:
-    """The types that `type` names; empty if it allows all."""
+    """The types that `type` names; empty if it allows all, or names one that there is not (`"int"`, `"OBJECT"`)."""
     wanted = schema.get("type")
     if isinstance(wanted, str):
-        return (wanted,)
-    return tuple(each for each in wanted if isinstance(each, str)) if isinstance(wanted, list) else ()
+        return (wanted,) if wanted in _TYPES else ()
+    named = tuple(each for each in wanted if isinstance(each, str)) if isinstance(wanted, list) else ()
+    return named if _TYPES.issuperset(named) else ()
 
 
 def has_type(value: object, wanted: tuple[str, ...]) -> bool:
@@ -188,7 +201,7 @@ def path_text(path: Path) -> str:
 
 def _pointed_at(root: object, reference: str) -> object:
     if reference != "#" and not reference.startswith("#/"):
-        return True
+        return None
     found: object = root
     for step in _steps(reference):
         if isinstance(found, dict) and step in found:
@@ -196,7 +209,7 @@ def _pointed_at(root: object, reference: str) -> object:
         elif isinstance(found, list) and step.isdecimal() and len(step) < 9 and int(step) < len(found):
             found = found[int(step)]
         else:
-            return True
+            return None
     return found
 
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from moongate.kimi.guard.check import Mismatch, Path, SchemaCheck, has_type, rule, type_of, wanted_types
 from moongate.kimi.guard.equality import equal, is_among
+from moongate.kimi.guard.patterns import matching
 from moongate.payload import JsonObject, dumps_text
 
 MANY_TYPES: Final = 7  # there are no more
@@ -19,7 +20,9 @@ def shown(value: object) -> str:
 
 @rule("$ref")
 def reference(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
-    return check.find(check.resolve(schema["$ref"]), value, path)
+    named = check.resolve(schema["$ref"])
+    check.doubts += named is None
+    return check.find(named, value, path)
 
 
 @rule("type")
@@ -77,12 +80,11 @@ def properties(check: SchemaCheck, schema: JsonObject, value: object, path: Path
     return None
 
 
-def undeclared(schema: JsonObject, value: JsonObject) -> list[str]:
-    """The properties that `additionalProperties` speaks of; none where patterns may declare some."""
+def undeclared(check: SchemaCheck, schema: JsonObject, value: JsonObject) -> list[str]:
+    """The properties that `additionalProperties` speaks of."""
     declared = schema.get("properties")
-    if schema.get("patternProperties"):
-        return []
-    return [name for name in value if not isinstance(declared, dict) or name not in declared]
+    unknown = [name for name in value if not isinstance(declared, dict) or name not in declared]
+    return [name for name in unknown if matching(check, schema, name) == []]
 
 
 @rule("additionalProperties", "object")
@@ -92,7 +94,7 @@ def additional(check: SchemaCheck, schema: JsonObject, value: object, path: Path
     if not isinstance(allowed, dict) and allowed is not False:
         return None
     check.spend(len(value))
-    for name in undeclared(schema, value):
+    for name in undeclared(check, schema, value):
         if allowed is False:
             return Mismatch(path, f"the property {name!r} is not allowed")
         found = check.find(allowed, value[name], (*path, name))
@@ -148,10 +150,12 @@ def any_of(check: SchemaCheck, schema: JsonObject, value: object, path: Path) ->
     if not isinstance(branches, list) or not branches:
         return None
     first: Mismatch | None = None
+    before = check.doubts
     for each in branches:
         found = check.find(each, value, path)
         if found is None:
             return None
+        check.doubts = before
         first = first or found
     if len(branches) == 1:
         return first
@@ -163,24 +167,27 @@ def one_of(check: SchemaCheck, schema: JsonObject, value: object, path: Path) ->
     branches = schema["oneOf"]
     if not isinstance(branches, list) or not branches:
         return None
-    fitting = sum(check.find(each, value, path) is None for each in branches)
-    if fitting == 1:
+    fits = [check.surely_fits(each, value) for each in branches]
+    if fits.count(True) < 2 and fits.count(False) < len(fits):
         return None
-    count = "none" if fitting == 0 else "more than one"
+    count = "more than one" if True in fits else "none"
     return Mismatch(path, lambda: f"fits {count} of {len(branches)} forms, of which it must fit one: {shown(value)}")
 
 
 @rule("not")
 def negation(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
-    if not isinstance(schema["not"], dict | bool) or check.find(schema["not"], value, path) is not None:
+    if not isinstance(schema["not"], dict | bool) or not check.surely_fits(schema["not"], value):
         return None
     return Mismatch(path, "has a form that is not allowed")
 
 
 @rule("if")
 def condition(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
-    branch = "then" if check.find(schema["if"], value, path) is None else "else"
-    return check.find(schema.get(branch), value, path)
+    fits = check.surely_fits(schema["if"], value)
+    found = None if fits is False else check.find(schema.get("then"), value, path)
+    if fits is False or (fits is None and found is not None):
+        return check.find(schema.get("else"), value, path)
+    return found
 
 
 @rule("items", "array")
@@ -228,8 +235,9 @@ def additional_items(check: SchemaCheck, schema: JsonObject, value: object, path
 @rule("contains", "array")
 def contains(check: SchemaCheck, schema: JsonObject, value: object, path: Path) -> Mismatch | None:
     assert isinstance(value, list)
-    found = sum(check.find(schema["contains"], each, path) is None for each in value)
+    fits = [check.surely_fits(schema["contains"], each) for each in value]
+    found = len(fits) - fits.count(False)
     least, most = schema.get("minContains", 1), schema.get("maxContains")
-    if (isinstance(least, int) and found < least) or (isinstance(most, int) and found > most):
+    if (isinstance(least, int) and found < least) or (isinstance(most, int) and fits.count(True) > most):
         return Mismatch(path, f"has {found} items of a form of which another number is wanted")
     return None

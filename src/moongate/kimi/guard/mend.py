@@ -13,6 +13,7 @@ from moongate.kimi.guard.check import MEMBERS_PER_STEP, Path, SchemaCheck, TooMu
 from moongate.kimi.guard.equality import canonical
 from moongate.kimi.guard.evaluated import evaluated
 from moongate.kimi.guard.names import by_property_key, near_option, property_key
+from moongate.kimi.guard.patterns import schemas_of
 from moongate.kimi.guard.unions import declared_by_others
 from moongate.payload import JsonObject, loads_exactly
 
@@ -183,10 +184,11 @@ def _object(check: SchemaCheck, schema: JsonObject, value: JsonObject, path: Pat
     made = _declared_names(check, schema, declared, value, path)
     made = _then(made, _defaults(check, schema, declared, made.value, path))
     assert isinstance(made.value, dict)
-    others = schema.get("additionalProperties")
     new, fixes = dict[str, object](), list[Fix]()
     for name, member in made.value.items():
-        inner = _mended(check, declared.get(name, others), member, (*path, name))
+        inner = Mended(member)
+        for part in schemas_of(check, schema, name):
+            inner = _then(inner, _mended(check, part, inner.value, (*path, name)))
         new[name] = inner.value
         fixes += inner.fixes
     return _then(made, Mended(new, tuple(fixes)))

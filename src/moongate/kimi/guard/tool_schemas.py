@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Final
 
-from moongate.kimi.guard import bounds, evaluated, keywords
+from moongate.kimi.guard import bounds, evaluated, keywords, patterns
 from moongate.kimi.guard.check import CheckSteps, Mismatch, SchemaCheck
 from moongate.kimi.guard.mend import Mended, mend
 from moongate.payload import dumps
 
 MAX_SCHEMAS: Final = 512
 MAX_BYTES: Final = 8 * 1024 * 1024  # of all schemas together, as JSON
-RULES: Final = (keywords, bounds, evaluated)  # what declares the keywords
+RULES: Final = (keywords, bounds, evaluated, patterns)  # what declares the keywords
 
 NO_PARAMETERS: Final = {"type": "object"}  # of a tool that declares none
 

@@ -1,0 +1,163 @@
+"""Does a text match the regular expression of a schema? In linear time: all ways to match go forward together.
+
+An expression becomes a graph of states (Thompson's construction). What is not checked is told by `None`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Final
+
+from moongate.kimi.guard.pattern_syntax import CLASSES, Chars, Choice, Node, Place, Repeat, Series, Unreadable, read
+
+MAX_STATES: Final = 2000  # of an expression
+MAX_TEXT: Final = 4096  # characters; longer texts are not checked
+MAX_KEPT: Final = 512  # expressions
+STATE_STEPS: Final = 2  # that it takes to look at a state
+
+_END: Final = 0  # the state behind the whole expression
+# Characters that are of a kind (`\\d`, `\\w`, `\\s`) for some engines and not for others.
+_UNDECIDED: Final[dict[str, Callable[[str], bool]]] = {
+    "d": lambda char: char.isdecimal() and not char.isascii(),
+    "w": lambda char: char.isalnum() and not char.isascii(),
+    "s": "\x1c\x1d\x1e\x1f\x85\ufeff".__contains__,
+}
+
+
+class _State:
+    """Takes a character, stands at a place, or does neither; `nexts` are the states behind it."""
+
+    __slots__ = ("chars", "nexts", "place")
+
+    def __init__(self, nexts: list[int], chars: Chars | None = None, place: str = "") -> None:
+        self.nexts = nexts
+        self.chars = chars
+        self.place = place
+
+
+class Pattern:
+    """An expression, ready to be looked for. It may be used by several threads."""
+
+    __slots__ = ("_begins_late", "_entry", "_kinds", "_states")
+
+    def __init__(self, text: str) -> None:
+        node, self._kinds = read(text)
+        self._states: list[_State] = [_State([])]
+        self._entry = self._added(node, _END)
+        self._begins_late = self._may_begin_late()
+
+    def is_found_in(self, text: str, spend: Callable[[int], None]) -> bool | None:
+        """Whether a part of the text matches, None if that is not checked. `spend` is told the work."""
+        if len(text) > MAX_TEXT or any(any(map(_UNDECIDED[kind], text)) for kind in self._kinds):
+            return None
+        threads: set[int] = {self._entry}
+        for at in range(len(text) + 1):
+            seen = self._reached(threads, text, at)
+            spend(len(seen) * STATE_STEPS)
+            if _END in seen:
+                return True
+            threads = self._taken(seen, ord(text[at])) if at < len(text) else set()
+            if self._begins_late:
+                threads.add(self._entry)
+            elif not threads:
+                break
+        return False
+
+    def _reached(self, threads: Iterable[int], text: str, at: int) -> set[int]:
+        """The states that are reached from these without another character."""
+        seen, waiting = set[int](), list(threads)
+        while waiting:
+            number = waiting.pop()
+            if number in seen:
+                continue
+            seen.add(number)
+            state = self._states[number]
+            if state.chars is None and (not state.place or _is_at(state.place, text, at)):
+                waiting += state.nexts
+        return seen
+
+    def _taken(self, seen: Iterable[int], code: int) -> set[int]:
+        """The states behind those that take this character."""
+        states = (self._states[number] for number in seen)
+        return {state.nexts[0] for state in states if state.chars is not None and _takes(state.chars, code)}
+
+    def _may_begin_late(self) -> bool:
+        """May a match begin behind the beginning of the text?"""
+        seen, waiting = set[int](), [self._entry]
+        while waiting:
+            number = waiting.pop()
+            state = self._states[number]
+            if state.chars is not None or number == _END:
+                return True
+            if number not in seen and state.place != "start":
+                waiting += state.nexts
+            seen.add(number)
+        return False
+
+    def _added(self, node: Node, then: int) -> int:
+        """Add the states of a part, which `then` follows; the number of its first one."""
+        if isinstance(node, Chars):
+            return self._add(_State([then], chars=node))
+        if isinstance(node, Place):
+            return self._add(_State([then], place=node.kind))
+        if isinstance(node, Choice):
+            return self._add(_State([self._added(branch, then) for branch in node.branches]))
+        if isinstance(node, Series):
+            for part in reversed(node.parts):
+                then = self._added(part, then)
+            return then
+        return self._repeated(node, then)
+
+    def _repeated(self, node: Repeat, then: int) -> int:
+        if node.most is None:
+            loop = self._add(_State([then]))
+            self._states[loop].nexts.append(self._added(node.part, loop))
+            first = loop
+        else:
+            first = then
+            for _ in range(node.most - node.least):
+                first = self._add(_State([then, self._added(node.part, first)]))
+        for _ in range(node.least):
+            before, first = first, self._added(node.part, first)
+            if first == before:  # nothing is repeated
+                break
+        return first
+
+    def _add(self, state: _State) -> int:
+        if len(self._states) == MAX_STATES:
+            raise Unreadable
+        self._states.append(state)
+        return len(self._states) - 1
+
+
+@lru_cache(maxsize=MAX_KEPT)
+def pattern_of(text: str) -> Pattern | None:
+    """The expression, None if it is not checked.
+
+    >>> pattern_of("^[a-z]+$").is_found_in("abc", spend=[].append)
+    True
+    """
+    try:
+        return Pattern(text)
+    except Unreadable:
+        return None
+
+
+def _takes(chars: Chars, code: int) -> bool:
+    return any(low <= code <= high for low, high in chars.ranges) is not chars.negated
+
+
+def _is_at(place: str, text: str, at: int) -> bool:
+    if place == "start":
+        return at == 0
+    if place == "end":
+        return at == len(text)
+    return (_is_word(text[at - 1 : at]) is not _is_word(text[at : at + 1])) is (place == "edge")
+
+
+_WORD: Final = Chars(CLASSES["w"])
+
+
+def _is_word(char: str) -> bool:
+    return bool(char) and _takes(_WORD, ord(char))
