@@ -8,6 +8,8 @@ import pytest
 from tests.kimi.answering import PARSING, call, kinds
 from tests.kimi.call_entries import Row, calls_of, delta, whole
 
+from moongate import Note
+
 
 def test_valid_deltas_are_the_same_objects() -> None:
     calls, answer = calls_of()
@@ -48,7 +50,8 @@ def test_a_name_that_was_not_offered_may_come_in_pieces() -> None:
     assert calls.deltas([delta(0, None, None, "{")]) == [
         delta(0, "functions.unheard:0", "unheard", "{", type="function")
     ]
-    assert not answer.notes
+    (note,) = answer.notes
+    assert note == Note("stream_shape", "choices[0].message.tool_calls[0].function.name", "unh", "unheard")
     begun = delta(1, "functions.other:1", "other", "", type="function")
     assert calls.deltas([begun])[0] is begun, "its arguments have begun"
 

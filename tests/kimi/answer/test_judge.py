@@ -140,6 +140,15 @@ def test_names_that_were_changed_for_the_provider_are_turned_back_without_being_
     assert one.verdict() == REPAIRED
 
 
+def test_a_call_read_from_markup_is_a_repair_also_if_its_id_stays() -> None:
+    notes = Notes()
+    one = judge(notes=notes, names=ToolNames.of(["21st.magic"], MOONSHOT_NAME, set()))
+    one.sound_text(0)
+    one.end()
+    notes.add_for_call("markers_parsed", 0, 0, "", "functions.bash:0", "functions.bash:0")
+    assert one.verdict() == REPAIRED
+
+
 @pytest.mark.parametrize(
     "text", ["{}", "[1]", '"a"', "1", "null", " {} ", "123456789012345678901234567890", '"\\ud83d"']
 )

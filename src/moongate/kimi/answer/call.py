@@ -31,7 +31,10 @@ class EmittedCalls:
 class AnswerCall(CallSlot):
     """One call. `original_id`, `name` and `parts` are what the provider sent; the rest is what the client sees."""
 
-    __slots__ = ("_looks", "_may_go_on", "client_name", "dropped", "held", "id", "index", "kind", "noted")
+    __slots__ = (
+        *("_looks", "_may_go_on", "client_name", "dropped", "first_piece"),
+        *("held", "id", "index", "kind", "noted"),
+    )
 
     def __init__(self, may_go_on: Callable[[str], bool] | None = None) -> None:
         super().__init__()
@@ -41,6 +44,7 @@ class AnswerCall(CallSlot):
         self.kind: Literal["function", "custom"] = "function"
         self.id: str | None = None  # None: the client has not seen the call yet
         self.client_name = ""  # the client's name of the tool
+        self.first_piece = ""  # of a name that came in several
         self.held: JsonObject = {}  # deltas that are held back until the name is complete, merged
         self.dropped = False  # it came as markers before: the client does not see it
         self.noted = False  # a note says that later deltas are repaired
@@ -52,6 +56,7 @@ class AnswerCall(CallSlot):
         elif self.id is None and self._may_go_on is not None:
             joined = self.name + name
             if name != self.name or self._may_go_on(joined[:-1]):
+                self.first_piece = self.first_piece or self.name
                 self.name = joined
 
     def is_whole(self) -> bool:

@@ -128,6 +128,8 @@ class CallWriter(MarkerCalls):
         if call.index != call_index(entry):
             changes["index"] = call.index
             self.note("stream_shape", call.index, ".index", entry.get("index"), call.index)
+        if call.first_piece:
+            self.note("stream_shape", call.index, ".function.name", call.first_piece, call.name)
         body_changes = self._arguments_as_text(call.kind, body, call.index)
         if call.client_name != (body.get("name") or ""):
             body_changes["name"] = call.client_name

@@ -14,6 +14,7 @@ from moongate.payload import accepts, loads
 from moongate.wire.threads import let_threads_run
 
 _CUT_SHORT: Final = frozenset({"length", "content_filter"})  # the provider says so: what is cut is no damage
+_NAMES: Final = frozenset({"tool_name", "id"})  # notes about the name of a tool, or about an id with the name in it
 _NO_REPAIRS: Final = frozenset({"markers_seen", "empty_turn"})  # notes that report damage and change nothing
 
 
@@ -133,6 +134,7 @@ class Judge:
                 continue
             turned_back = (
                 names.renamed
+                and kind in _NAMES
                 and isinstance(before, str)
                 and after in (names.original(before), names.original_id(before, prefix))
             )
