@@ -42,7 +42,9 @@ def bare(section: str) -> str:
 def test_clean_means_unchanged(family: str, data: st.DataObject, rng: Random) -> None:
     calls = SECTIONS[family].map(bare)
     message = data.draw(MESSAGES[family] | st.builds(Message, words, calls, st.just(()), reasons))
-    kimi = KimiTransformer.from_config(data.draw(st.sampled_from(OPTIONS)), model=MODELS[family], base_url=data.draw(HOSTS))
+    kimi = KimiTransformer.from_config(
+        data.draw(st.sampled_from(OPTIONS)), model=MODELS[family], base_url=data.draw(HOSTS)
+    )
     body = {"choices": [message.whole()]}
     whole, streamed = kimi.begin(RENAMED), kimi.begin(RENAMED)
     reply = whole.reply(body)
