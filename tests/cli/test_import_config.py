@@ -211,3 +211,40 @@ def test_serve_and_check_name_the_command(capsys: pytest.CaptureFixture[str]) ->
     for command in ("check", "serve"):
         assert run([command]) == 2
         assert "a configuration of claude-code-router: moongate import ccr config.json" in capsys.readouterr().err
+
+
+def test_adapters_that_set_a_limit_set_it_here(capsys: pytest.CaptureFixture[str]) -> None:
+    chains = {"use": ["DeepSeek"], "b": {"use": ["glm"]}}
+    (made,) = imported({"Providers": [provider("d", "a", "b", transformer=chains)]})["providers"]
+    assert made["transformer"] == {
+        "use": [["maxtoken", {"max_tokens": 8192}]],
+        "b": {"use": [["maxtoken", {"max_tokens": 128_000}]]},
+    }
+    assert "taken      Providers[0].transformer.use: DeepSeek, as the limit of tokens" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "end", "dialect"),
+    [
+        ("anthropic", "messages", "anthropic"),
+        ("AnthropicTransformer", "messages", "anthropic"),
+        ("openai-responses", "responses", "responses"),
+    ],
+)
+def test_a_transformer_that_stands_for_a_dialect(name: str, end: str, dialect: str) -> None:
+    url = f"https://api.example.com/v1/{end}"
+    (made,) = imported({"Providers": [provider("n", use=[name], api_base_url=url)]})["providers"]
+    assert (made["dialect"], "transformer" in made and made["transformer"]) == (dialect, {})
+
+
+def test_what_nothing_stands_for_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    imported({"PROXY_URL": "socks5://127.0.0.1:1080", "Providers": [provider(icon="x")]})
+    shown = capsys.readouterr().out
+    assert "not taken  PROXY_URL: p is asked without it" in shown
+    assert "not taken  Providers[0].icon: no counterpart" in shown
+
+
+def test_providers_in_capital_letters() -> None:
+    given = {"NAME": "z", "HOST": "https://api.example.com/v1", "APIKEY": "$P_KEY", "MODELS": ["m"]}
+    (made,) = imported({"Providers": [given]})["providers"]
+    assert (made["name"], made["api_base_url"], made["api_key"]) == ("z", given["HOST"], "$P_KEY")

@@ -10,7 +10,15 @@ from moongate.payload import JsonObject
 from moongate.transformers.table import generic_name
 
 # Transformers that only adapt to a host which speaks chat completions.
-_ADAPTERS: Final = frozenset({"openrouter", "deepseek", "groq", "openai", "cerebras", "vercel"})
+_ADAPTERS: Final = frozenset({"openrouter", "deepseek", "groq", "openai", "cerebras", "vercel", "glm"})
+_LIMITS: Final = {"deepseek": 8192, "glm": 128_000}  # to which adapters lower `max_tokens`
+# A transformer that stands alone and leaves requests as they are: the end of its address, the dialect, the front.
+_DIALECTS: Final = {
+    "anthropic": ("/messages", "anthropic", "messages"),
+    "openai-responses": ("/responses", "responses", "responses"),
+}
+# Its documentation has two spellings of a provider.
+_MEMBERS: Final = {"NAME": "name", "HOST": "api_base_url", "APIKEY": "api_key", "MODELS": "models"}
 _RULES: Final = ("think", "longContext", "webSearch", "image")
 
 
@@ -48,6 +56,7 @@ def _address(given: JsonObject, made: Imported) -> None:
 
 
 def _provider(given: JsonObject, at: str, proxy: Any, made: Imported) -> None:
+    given = {_MEMBERS.get(name, name): value for name, value in given.items()}
     listed = given.get("models")
     models = [each for each in listed if isinstance(each, str)] if isinstance(listed, list) else []
     name, url = clean_name(str(given.get("name") or "")), given.get("api_base_url")
@@ -57,6 +66,7 @@ def _provider(given: JsonObject, at: str, proxy: Any, made: Imported) -> None:
     own = Imported({"name": name, "api_base_url": url, "models": models})
     own.taken.append(f"{at}: provider {name} with {len(models)} model{'s' if len(models) > 1 else ''}")
     own.left += [f"{at}.models: {each!r} is no name" for each in given["models"] if not isinstance(each, str)]
+    own.leave_others(given, {*_MEMBERS.values(), "transformer"}, f"{at}.")
     key = given.get("api_key")
     if isinstance(key, str) and key:
         own.config["api_key"] = key
@@ -65,6 +75,8 @@ def _provider(given: JsonObject, at: str, proxy: Any, made: Imported) -> None:
     if isinstance(proxy, str) and proxy.startswith("http://"):
         own.config["proxy"] = proxy
         own.taken.append(f"PROXY_URL: the proxy of {name}")
+    elif proxy:
+        own.left.append(f"PROXY_URL: {name} is asked without it: a proxy is named by http://")
     transformer = given.get("transformer")
     problem = _transformers(transformer if isinstance(transformer, dict) else {}, at, own)
     if any(each["name"] == name for each in made.config["providers"]):
@@ -80,9 +92,10 @@ def _provider(given: JsonObject, at: str, proxy: Any, made: Imported) -> None:
 def _transformers(chains: JsonObject, at: str, own: Imported) -> str:
     """The chains of a provider, or its dialect; why it cannot be served, "" if it can."""
     names = [name for use in _uses(chains) for name, _ in use]
-    if names == ["Anthropic"] and own.config["api_base_url"].rstrip("/").endswith("/messages"):
-        own.config["dialect"] = "anthropic"
-        own.taken.append(f"{at}.transformer.use: Anthropic: the dialect, for clients of the messages front")
+    end, dialect, front = _DIALECTS.get(_folded(names[0]) if len(names) == 1 else "", ("", "", ""))
+    if dialect and own.config["api_base_url"].rstrip("/").endswith(end):
+        own.config["dialect"] = dialect
+        own.taken.append(f"{at}.transformer.use: {names[0]}: the dialect, for clients of the {front} front")
         chains, names = {}, []
     foreign = [name for name in names if _kind(name) == "foreign"]
     if foreign and not any(_is_kimi_transformer(name) for name in names):
@@ -110,11 +123,15 @@ def _kind(name: str) -> str:
     """What becomes of a transformer: generic, Kimi's, an adapter that is not needed, or one of another wire format."""
     if generic_name(name) is not None or _is_kimi_transformer(name):
         return "known"
-    return "adapter" if name.lower().removesuffix("transformer") in _ADAPTERS else "foreign"
+    return "adapter" if _folded(name) in _ADAPTERS else "foreign"
 
 
 def _is_kimi_transformer(name: str) -> bool:
-    return name.lower().removesuffix("transformer") == "kimi"
+    return _folded(name) == "kimi"
+
+
+def _folded(name: str) -> str:
+    return name.lower().removesuffix("transformer")
 
 
 def _chains(given: JsonObject, models: list[str], at: str, made: Imported) -> JsonObject:
@@ -155,6 +172,9 @@ def _use(given: Any, at: str, made: Imported) -> list[Any]:
         elif isinstance(options.get("provider"), dict):
             use.append(["customparams", {"provider": options["provider"]}])
             made.taken.append(f"{at}: the option provider of {name}, as customparams")
+        elif _folded(name) in _LIMITS:
+            use.append(["maxtoken", {"max_tokens": _LIMITS[_folded(name)]}])
+            made.taken.append(f"{at}: {name}, as the limit of tokens that it sets: maxtoken {_LIMITS[_folded(name)]}")
         elif _kind(name) == "foreign":  # beside Kimi, which reads chat completions
             made.left.append(f"{at}: {name} is a plugin of another server: docs/write-a-transformer.md")
         else:

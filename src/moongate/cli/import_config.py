@@ -12,6 +12,7 @@ from moongate.cli.config_path import DEFAULT
 from moongate.cli.console import Console
 from moongate.cli.imported import Imported
 from moongate.cli.init import EverySet, write_private
+from moongate.cli.json5_file import parse_json5
 from moongate.cli.litellm_config import import_litellm
 from moongate.cli.opencode_config import import_opencode
 from moongate.cli.terminal import command
@@ -39,7 +40,7 @@ def _json(text: str, file: str) -> Any:
 
 
 SERVERS: Final[dict[str, tuple[Callable[[str, str], Any], Callable[[JsonObject], Imported]]]] = {
-    "ccr": (_json, import_ccr),  # claude-code-router, llms
+    "ccr": (parse_json5, import_ccr),  # claude-code-router, llms
     "litellm": (parse_yaml, import_litellm),
     "opencode": (_json, import_opencode),
 }

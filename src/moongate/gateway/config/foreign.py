@@ -10,12 +10,15 @@ from moongate.gateway.config.places import ConfigPlace
 from moongate.payload import JsonObject
 
 _MODEL_LIST: Final = re.compile(r"^model_list[ \t]*:", re.MULTILINE)
+_PROVIDERS: Final = re.compile(r"^[ \t{]*'?Providers'?[ \t]*:", re.MULTILINE)  # as JSON5 has it, without double quotes
 
 
 def check_text(text: str, file: str) -> None:
-    """YAML is not parsed here: its files are known by their main member."""
+    """YAML and JSON5 are not parsed here: their files are known by their main member."""
     if not text.lstrip().startswith(("{", "[")) and _MODEL_LIST.search(text):
         raise ConfigError(_is("LiteLLM", "litellm", file), path=file)
+    if _PROVIDERS.search(text):
+        raise ConfigError(_is("claude-code-router", "ccr", file), path=file)
 
 
 def check_value(value: JsonObject, at: ConfigPlace) -> None:
