@@ -278,6 +278,7 @@ OPERATOR = {
     "gateway/config/endpoint:_VERSION",
     "gateway/config/endpoint:resolve_endpoint",
     "gateway/config/foreign:_MODEL_LIST",
+    "gateway/config/foreign:_PROVIDERS",
     "gateway/config/load:_NAMES_MODELS",
     "gateway/config/proxy:environment_proxy",
     "gateway/transformers:_built_in",
