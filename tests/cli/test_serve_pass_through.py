@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -52,3 +53,28 @@ def test_keys_usage_and_log(commands: Commands, upstream: Scripted) -> None:
         ("passthrough", "p", "/v1/files", 200),
     ]
     assert lines[0]["input_tokens"] == 8
+
+
+def test_a_chunked_request_reserves_what_a_large_one_may_cost(commands: Commands, upstream: Scripted) -> None:
+    async def play(asked: Asked) -> None:
+        asked.document(EMBEDDINGS)
+
+    upstream.play = play
+    made: dict[str, Any] = config(upstream)
+    made["providers"][0]["passthrough"] = ["/v1/embeddings"]
+    write(commands.folder, made)
+    small, large = (commands.json("keys", "create", "--token-budget", tokens)["key"] for tokens in ("9000", "90000"))
+    with serving(commands.folder) as served:
+        assert [_chunked(served.root(), key) for key in (small, large)] == [429, 100]
+        assert post(served.root() + "/v1/embeddings", {"input": "a"}, key=small).status == 200
+        assert served.stop() == 0
+
+
+def _chunked(root: str, key: str) -> int:
+    """The first status of a request whose length is not known; 100: its body may come."""
+    host, _, port = root.removeprefix("http://").partition(":")
+    head = f"POST /v1/embeddings HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {key}\r\n"
+    head += "content-type: application/json\r\ntransfer-encoding: chunked\r\nexpect: 100-continue\r\n\r\n"
+    with socket.create_connection((host, int(port)), timeout=30) as sock:
+        sock.sendall(head.encode())
+        return int(sock.recv(1000)[9:12])

@@ -41,6 +41,21 @@ def test_what_is_not_known_is_not_zero(counts: TokenCounts) -> None:
     assert TokenPrices(None, None).cost(TokenCounts()) == 0
 
 
+def test_the_charge_counts_the_cache_as_fresh_where_its_price_is_unknown() -> None:
+    counts = TokenCounts(1, 20, 300, 4000)
+    assert TokenPrices(1_000_000, 2_000_000).charge(counts) == 321 + 8000
+    assert TokenPrices(1_000_000, 2_000_000, 100_000).charge(counts) == 301 + 2 + 8000
+    assert TokenPrices(1_000_000, 2_000_000, 100_000, 2_000_000).charge(counts) == 1 + 2 + 600 + 8000
+    assert TokenPrices(1_000_000, None).charge(counts) is None
+    assert TokenPrices(None, 1).charge(TokenCounts(cache_read=1)) is None
+
+
+def test_prices_are_known_if_no_answer_can_be_without_a_charge() -> None:
+    assert TokenPrices(0, 0).are_known
+    assert not TokenPrices(None, 1).are_known
+    assert not TokenPrices(1, None).are_known
+
+
 def test_the_upper_bound_takes_the_dearest_kind_of_prompt() -> None:
     assert TokenPrices(1_000_000, 2_000_000).upper_bound(10, 5) == 20
     assert TokenPrices(1_000_000, 2_000_000, 0, 3_000_000).upper_bound(10, 5) == 40

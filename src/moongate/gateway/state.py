@@ -86,7 +86,7 @@ class GatewayState:
         self.wrong_keys: WrongClientKeys = old.wrong_keys if old is not None else WrongClientKeys()
         self.auth = self._address_auth(ClientAuth(keys, self.limiter, self.store), settings.limits.wrong_keys)
         self._stream_timeouts: dict[float, StreamTimeouts] = {}
-        self._route_targets: dict[Route, RouteTargets] = {}
+        self._route_targets: dict[tuple[Route, bool], RouteTargets] = {}
 
     @property
     def signals(self) -> TargetSignals:
@@ -99,13 +99,17 @@ class GatewayState:
 
         return AddressAuth(auth, self.wrong_keys, self.addresses, limit, refused)
 
-    def route_targets(self, route: Route) -> RouteTargets:
-        found = self._route_targets.get(route)
+    def route_targets(self, route: Route, *, priced: bool = False) -> RouteTargets:
+        """`priced`: only those whose price is known, if there are any."""
+        found = self._route_targets.get((route, priced))
         if found is None:
-            found = self._route_targets[route] = self._new_route_targets(route)
+            found = self._route_targets[route, priced] = self._new_route_targets(route, priced=priced)
         return found
 
-    def _new_route_targets(self, route: Route) -> RouteTargets:
+    def _new_route_targets(self, route: Route, *, priced: bool = False) -> RouteTargets:
+        if priced:
+            kept = route.among(lambda index: self.targets[index].has_known_price)
+            return self.route_targets(kept) if kept is route else self._new_route_targets(kept)
         policy = route.policy
         indexes = (route.index, *route.fallback) if policy is None else policy.targets
         targets = tuple(self.targets[index] for index in indexes)

@@ -66,6 +66,10 @@ class Target:
         return typical_price(self.prices)
 
     @property
+    def has_known_price(self) -> bool:
+        return self.prices is not None and self.prices.are_known
+
+    @property
     def in_flight(self) -> int:
         return self.health.in_flight
 

@@ -48,6 +48,21 @@ class TokenPrices:
             total += stored * self.cache_write
         return (total + _SCALE // 2) // _SCALE
 
+    @property
+    def are_known(self) -> bool:
+        """Is it known what a request costs at most?"""
+        return self.input is not None and self.output is not None
+
+    def charge(self, tokens: TokenCounts) -> int | None:
+        """What an answer takes of a budget: its cost, with the tokens of the cache as fresh ones where their price is
+        unknown."""
+        read, cached, stored, written, _ = tokens
+        if self.cache_read is None:
+            read, cached = read + cached, 0
+        if self.cache_write is None:
+            read, stored = read + stored, 0
+        return self.cost(TokenCounts(read, cached, stored, written))
+
     def upper_bound(self, prompt: int, answer: int) -> int | None:
         """What a request can cost whose prompt is not in the cache yet; None if it is unknown."""
         if self.input is None or self.output is None:

@@ -267,3 +267,15 @@ def test_a_pattern_takes_names_with_suffixes_as_it_did_before() -> None:
     assert (found.name, found.policy.strategy) == ("a,x", "quality")
     assert table.find("nobody:quality").policy is None
     assert table.find("claude-1:other").policy is None
+
+
+def test_a_route_among_some_of_its_targets() -> None:
+    ordered = routes(provider("a", {"name": "x", "fallback": ["b,y", "b,z"]}), provider("b", "y", "z")).find("x")
+    assert (ordered.index, ordered.fallback) == (0, (1, 2))
+    kept = ordered.among(lambda index: index > 0)
+    assert (kept.index, kept.fallback, kept.name) == (1, (2,), "a,x")
+    assert ordered.among(lambda _: True) is ordered
+    assert ordered.among(lambda _: False) is ordered
+    policy = ordered.by("cost").among(lambda index: index != 1).policy
+    assert policy is not None
+    assert (policy.targets, policy.weights, policy.strategy) == ((0, 2), (1.0, 1.0), "cost")

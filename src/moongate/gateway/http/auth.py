@@ -52,6 +52,13 @@ class Client:
         self.expires = expires  # seconds since 1970; None: never
         self.inspected = inspected  # its requests are captured
 
+    @property
+    def has_money_budget(self) -> bool:
+        for account in self.accounts:  # noqa: SIM110 (a generator costs more)
+            if account.limits.budget is not None:
+                return True
+        return False
+
     def may_use(self, *names: str) -> bool:
         """May it ask for a model that has these names?"""
         return all(any(may_use(patterns, name) for name in names) for patterns in self.allowed)

@@ -108,7 +108,7 @@ class Completion:
         self.requested_model, self.streamed = model if isinstance(model, str) else "", chat.get("stream") is True
         route = state.routes.find(model)
         require_allowed(self._client, self.requested_model, route)
-        self._route_targets = targets = state.route_targets(route)
+        self._route_targets = targets = state.route_targets(route, priced=self._client.has_money_budget)
         self.selected = selected = targets.choose(self._headers, chat, self._client.digest, streamed=self.streamed)
         self._first = targets.targets[0 if selected is None else selected.first]
         return self._run_attempts() if state.shared is None else self._run_shared()

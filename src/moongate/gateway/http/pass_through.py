@@ -117,7 +117,8 @@ class PassThroughRequest:
         handler, state, target = self._handler, self._handler.state, self._route.target
         size = 0
         if b"json" in handler.headers.get(b"content-type", b""):
-            size = len(handler.body) if handler.body is not None else handler.length or 0
+            length = WHOLE_BODY if handler.length is None else handler.length  # that of a chunked one is not known
+            size = length if handler.body is None else len(handler.body)
         chat: JsonObject = {} if size else {"max_tokens": 1}
         await check_shared_limits(state, admission, target, size, chat)
         if state.store is not None:

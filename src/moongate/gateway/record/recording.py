@@ -15,7 +15,7 @@ from moongate.gateway.record.target_counters import TargetCounters
 from moongate.gateway.server.response_writer import MAX_COPY, CopyingResponseWriter
 from moongate.payload import JsonObject
 from moongate.prices.summed import summed_usage
-from moongate.prices.tokens import counts_of
+from moongate.prices.tokens import TokenCounts, counts_of
 
 if TYPE_CHECKING:
     from moongate.gateway.http.completion import Completion
@@ -114,7 +114,7 @@ def _count_with_target(
         entry,
         completion.usage_key(target),
         counts,
-        cost,
+        cost if cost is not None else _charge(target, counts),
         (handler.status, completion.attempts, sum(notes.values()), first_byte, duration),
         billable=completion.billable,
         known=_known_usages(completion),
@@ -122,6 +122,11 @@ def _count_with_target(
     if not kept:
         handler.gateway.metrics.count("moongate_usage_lost_total")
     return notes, cost
+
+
+def _charge(target: Target, counts: TokenCounts | None) -> int | None:
+    """What an answer takes of a budget if its cost is not known."""
+    return None if counts is None or target.prices is None else target.prices.charge(counts)
 
 
 def total_usage(completion: AnyCompletion) -> JsonObject | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -45,3 +45,17 @@ class Route:
         if len(policy.targets) == 1:
             return self
         return replace(self, policy=replace(policy, strategy=strategy))
+
+    def among(self, is_wanted: Callable[[int], bool]) -> Route:
+        """Only those of its targets that are wanted; the route itself if all of them are, or none."""
+        policy = self.policy
+        indexes = (self.index, *self.fallback) if policy is None else policy.targets
+        kept = [at for at, index in enumerate(indexes) if is_wanted(index)]
+        if len(kept) in (0, len(indexes)):
+            return self
+        first, *others = targets = tuple([indexes[at] for at in kept])
+        if policy is None:
+            return replace(self, index=first, fallback=tuple(others))
+        return replace(
+            self, policy=replace(policy, targets=targets, weights=tuple([policy.weights[at] for at in kept]))
+        )
