@@ -45,6 +45,13 @@ def test_the_message_names_the_field() -> None:
     assert error_body(BadRequest("must be a list", path="tools"))["error"]["message"] == "tools: must be a list"
 
 
+def test_the_message_says_that_a_quota_is_used_up() -> None:
+    used_up = TooManyRequests("the budget is used up", code="insufficient_quota")
+    assert error_body(used_up)["error"]["message"] == "the budget is used up (insufficient_quota)"
+    named = TooManyRequests("insufficient_quota: pay", code="insufficient_quota")
+    assert error_body(named)["error"]["message"] == "insufficient_quota: pay"
+
+
 def test_in_the_middle_of_a_stream() -> None:
     assert error_event(BadUpstream("cut")) == (
         b'event: error\ndata: {"type":"error","error":{"type":"api_error","message":"cut"}}\n\n'

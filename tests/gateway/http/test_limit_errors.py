@@ -50,6 +50,13 @@ def test_an_error_says_which_limit_and_when_to_come_back(
     assert (b"retry-after" in headers) == (refusal.retry_after is not None)
 
 
+def test_a_budget_resets_in_the_seconds_that_are_left_of_its_days(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("moongate.gateway.http.limit_errors.time", lambda: RESET - 90.0)
+    error = limit_error(Refusal("budget", "key", 1_500_000, 86_400.0, RESET, transient=False))
+    assert isinstance(error, QuotaExceeded)
+    assert dict(error.headers)[b"ratelimit-reset"] == b"90"
+
+
 def test_headers_say_how_much_is_allowed() -> None:
     error = limit_error(Refusal("rpm", "key", 60, 0.2))
     assert isinstance(error, LimitExceeded)

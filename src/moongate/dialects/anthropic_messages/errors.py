@@ -8,6 +8,7 @@ from moongate.dialects.overflow import as_bad_request, overflow_of
 from moongate.errors import GatewayError
 from moongate.payload import JsonObject, dumps
 
+QUOTA: Final = "insufficient_quota"  # the one code that clients of other fronts look for
 _TYPES: Final = {
     401: "authentication_error",
     402: "billing_error",
@@ -38,7 +39,10 @@ def error_body(error: GatewayError) -> JsonObject:
     """The body of an error response; the error type depends on the status."""
     error = map_error(error)
     kind = _TYPES.get(error.status) or ("invalid_request_error" if error.status < 500 else "api_error")
-    return {"type": "error", "error": {"type": kind, "message": str(error)}}
+    message = str(error)
+    if error.code == QUOTA and QUOTA not in message:  # no type says it
+        message = f"{message} ({QUOTA})"
+    return {"type": "error", "error": {"type": kind, "message": message}}
 
 
 def error_event(error: GatewayError) -> bytes:

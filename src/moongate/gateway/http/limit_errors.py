@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import ceil
-from time import gmtime, strftime
+from time import gmtime, strftime, time
 from typing import Final
 
 from moongate.errors import Forbidden, GatewayError, TooManyRequests
@@ -52,6 +52,8 @@ def limit_error(refusal: Refusal) -> GatewayError:
     if refusal.transient:
         words = words.replace("which is used up", "which the requests in flight may use up")
         return LimitExceeded(words, code="budget_reserved", retry_after=refusal.retry_after, allowed=allowed)
+    wait = None
     if refusal.resets_at is not None:
         words += f"; it resets on {strftime('%Y-%m-%d', gmtime(refusal.resets_at))} at 00:00 UTC"
-    return QuotaExceeded(words, code="insufficient_quota", retry_after=refusal.retry_after, allowed=allowed)
+        wait = max(1.0, refusal.resets_at - time())
+    return QuotaExceeded(words, code="insufficient_quota", retry_after=wait, allowed=allowed)
