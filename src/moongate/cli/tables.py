@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Final
 from unicodedata import combining, east_asian_width
 
@@ -70,8 +71,11 @@ def _cell(value: object) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-    text = text.replace("T00:00:00Z", "")
-    return text if len(text) <= MAX_CELL else text[: MAX_CELL - 1] + "…"
+    text = "".join([each if each.isprintable() else "\ufffd" for each in text.replace("T00:00:00Z", "")])
+    if _width(text) <= MAX_CELL:
+        return text
+    ends = accumulate(map(_width, text))
+    return text[: sum(end < MAX_CELL for end in ends)] + "…"
 
 
 def _csv_cell(value: object) -> object:

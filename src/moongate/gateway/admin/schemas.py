@@ -18,14 +18,16 @@ _TIME: Final[JsonObject] = {"type": ["string", "null"], "format": "date-time"}
 DURATION: Final[JsonObject] = {"type": "string", "pattern": "^[1-9][0-9]{0,5}[smhd]$"}
 DAY: Final[JsonObject] = {"type": "string", "format": "date"}
 PAGE_SIZE: Final[JsonObject] = {"type": "integer", "minimum": 1, "maximum": MAX_PAGE, "default": DEFAULT_PAGE}
+_NAME: Final[JsonObject] = {**_TEXT, "minLength": 1}
+_DAYS: Final = "([1-9][0-9]{0,2}|[12][0-9]{3}|3[0-5][0-9]{2}|36[0-4][0-9]|3650)"  # up to `MAX_DAYS`
 _LIMITS: Final[JsonObject] = {
-    "models": {"type": "array", "maxItems": MAX_MODELS, "items": _TEXT, "description": "empty: all"},
+    "models": {"type": "array", "maxItems": MAX_MODELS, "items": _NAME, "description": "empty: all"},
     "rpm": {**_COUNT, "description": "requests per minute"},
     "tpm": {**_COUNT, "description": "tokens per minute"},
     "concurrency": {**_COUNT, "description": "requests at the same time"},
     "budget": {"type": ["number", "null"], "minimum": 0, "maximum": MAX_LIMIT // 1_000_000, "description": "dollars"},
     "token_budget": _COUNT,
-    "reset": {"type": "string", "pattern": "^(day|week|month|never|[1-9][0-9]{0,2}d)$"},
+    "reset": {"type": "string", "pattern": f"^(day|week|month|never|{_DAYS}d)$"},
     "disabled": {"type": "boolean"},
     "metadata": {"type": "object", "maxProperties": MAX_METADATA_FIELDS},
 }

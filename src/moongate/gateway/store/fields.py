@@ -186,7 +186,11 @@ def _optional_text(name: str, value: object) -> str | None:
 
 
 def _models(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list) or len(value) > MAX_MODELS or not all(isinstance(each, str) for each in value):
+    if (
+        not isinstance(value, list)
+        or len(value) > MAX_MODELS
+        or not all(isinstance(each, str) and each for each in value)
+    ):
         raise BadRequest(f"expected a list of at most {MAX_MODELS} names or patterns", path="models")
     return tuple(_optional_text("models", each) or "" for each in value)
 
