@@ -84,6 +84,16 @@ def test_a_damaged_file(path: Path) -> None:
     damaged.close()
 
 
+def test_a_file_that_is_moved_away_or_replaced_is_used_no_more(path: Path) -> None:
+    database = SqliteDatabase(path)
+    path.rename(path.with_suffix(".old"))
+    for _ in range(2):
+        with pytest.raises(StoreUnreachable, match="was moved away or replaced"):
+            UsageTable(database).add([usage_row(1)])
+        SqliteDatabase(path).close()  # now another one is in its place
+    database.close()
+
+
 def test_a_full_disk(small_disk: SqliteDatabase) -> None:
     table = UsageTable(small_disk)
     added: list[int] = []

@@ -189,6 +189,37 @@ def test_a_store_that_fails_is_reported_once(place: tuple[str, Path], tmp_path: 
     WorkerStore(place, Store(), Limiter()).close()
 
 
+def test_rows_wait_while_the_file_is_damaged_and_go_into_the_one_that_takes_its_place(tmp_path: Path) -> None:
+    """A connection that was open before may write into the damaged file as if nothing were."""
+    place = str(tmp_path / "moongate.db"), tmp_path / "journal"
+    warnings: list[str] = []
+    store = WorkerStore(place, Store(), Limiter(), warn=warnings.append)
+    store.start()
+    row = usage_row(1)
+    store.accounting.journal.end(-1, row.id, row.label, b"before", row[3:])
+    until(lambda: _stored(place[0]) == ["before"])
+    file = tmp_path / "moongate.db"
+    with file.open("r+b") as content:
+        content.write(b"no database" * 500)
+    until(lambda: any("is no SQLite file" in text for text in warnings))
+    until(lambda: not store._writer.must_reopen)
+    row = usage_row(2)
+    store.accounting.journal.end(-1, row.id, row.label, b"after", row[3:])
+    for part in sorted(tmp_path.glob("moongate.db*"), reverse=True):  # its companions first
+        part.rename(part.with_name(f"old-{part.name}"))
+    until(lambda: file.exists() and _stored(place[0]) == ["after"])
+    until(lambda: warnings[-1] == "the store can be used again")
+    store.close()
+
+
+def _stored(url: str) -> list[str]:
+    """The names of the requests in the store."""
+    database = open_database(url)
+    names = [str(row[0]) for row in database.rows("SELECT request FROM usage ORDER BY id")]
+    database.close()
+    return names
+
+
 @pytest.mark.usefixtures("postgres")
 def test_each_outage_is_told_of_and_its_end(tmp_path: Path) -> None:
     server = PostgresServer()

@@ -37,6 +37,7 @@ class SqliteDatabase:
         self._path = path
         self.place = str(path)
         self._connection: sqlite3.Connection | None = None
+        self._file = (0, 0)  # device and number of the file that is open
         try:
             with self._errors():
                 self._connect()
@@ -55,6 +56,7 @@ class SqliteDatabase:
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA journal_size_limit = 16777216")
+        self._file = _file_at(path)
 
     def rows(self, sql: str, values: Sequence[Value] = ()) -> list[Row]:
         with self._errors():
@@ -143,6 +145,8 @@ class SqliteDatabase:
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             raise StoreUnreachable(f"the store {self.place} is closed")
+        if _file_at(self._path) != self._file:  # what is written to the old one would be lost
+            raise StoreUnreachable(f"the file of the store {self.place} was moved away or replaced: it is opened anew")
         return self._connection
 
     @contextlib.contextmanager
@@ -153,6 +157,14 @@ class SqliteDatabase:
             raise explained(error, self.place) from None
         except OSError as error:
             raise StoreDenied(f"the store {self.place} cannot be written: {error.strerror}", code="store") from None
+
+
+def _file_at(path: Path) -> tuple[int, int]:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return 0, 0
+    return found.st_dev, found.st_ino
 
 
 def explained(error: sqlite3.Error, place: str) -> StoreError:

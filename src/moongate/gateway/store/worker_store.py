@@ -18,7 +18,7 @@ from moongate.gateway.limits.limiter import Limiter
 from moongate.gateway.store.accounting import Accounting
 from moongate.gateway.store.connect import is_server, open_database
 from moongate.gateway.store.entities import StoredKey
-from moongate.gateway.store.errors import StoreBusy, StoreDenied, StoreError, StoreUnreachable
+from moongate.gateway.store.errors import StoreBusy, StoreCorrupt, StoreDenied, StoreError, StoreUnreachable
 from moongate.gateway.store.journal import Journal
 from moongate.gateway.store.key_watch import KeyWatch
 from moongate.gateway.store.node_number import node_number
@@ -177,6 +177,8 @@ class WorkerStore:
         """In a thread. The same words once, until it works again: the thread tries again every second."""
         is_new = str(error) not in self._faults.values()
         self._faults[thread] = str(error)
+        if isinstance(error, StoreCorrupt):  # a connection that was open before may go on as if nothing were
+            self._writer.must_reopen = True
         if is_new:
             self._warn(f"{error}; usage waits in the journal")
 

@@ -70,6 +70,7 @@ class UsageWriter:
         self._readers: dict[Path, SegmentReader] = {}
         self._looks = 0
         self._dead: set[Path] = set()  # segments of dead workers
+        self.must_reopen = False  # somebody else has found the database damaged
         self.written = 0  # rows
 
     def start(self) -> None:
@@ -131,6 +132,9 @@ class UsageWriter:
     def _turn(self, enough: int = BATCH_ROWS) -> float:
         """One look at the journal; gives the seconds to wait. A batch with `enough` rows is followed by another."""
         try:
+            if self.must_reopen:
+                self.must_reopen = False
+                self._disconnect()
             self._recover()
             while self.take() >= enough:
                 pass
