@@ -11,9 +11,10 @@ from tests.support.gateway import run_gateway
 from tests.support.http import get
 
 from moongate.cli.demo_agent import ask
-from moongate.errors import BadUpstream, UpstreamRefused, UpstreamTimeout
+from moongate.errors import BadUpstream, UpstreamRefused
 from moongate.gateway.config.limit_settings import Timeouts
 from moongate.gateway.http.provider_errors import name_provider
+from moongate.net.deadlines import late_answer
 from moongate.net.dial import Origin
 
 PAGE = (Path(__file__).parents[2] / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
@@ -67,7 +68,7 @@ def test_a_refusal_of_moonshot_is_quoted_and_repaired(
     ("title", "error"),
     [
         ("401", UpstreamRefused("Invalid Authentication", status=401)),
-        ("my agent is silent", UpstreamTimeout("the provider took too long (first event)", code="first_timeout")),
+        ("my agent is silent", late_answer("first")),
         (
             "429",
             UpstreamRefused(ask("kimi-k2-sim-429", [USER], repaired=False).answer.error, status=429, retry_after=1),

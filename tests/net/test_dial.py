@@ -15,7 +15,7 @@ from tests.net.hostile import OK, Hostile, Peer, on_both_loops, repeats, run
 from moongate.errors import BadUpstream, ConfigError, GatewayError, UpstreamTimeout
 from moongate.net.client import HttpClient
 from moongate.net.deadlines import Deadlines
-from moongate.net.dial import Origin, is_blocked, tls_context
+from moongate.net.dial import Origin, _tls_error, is_blocked, tls_context
 
 
 @pytest.mark.parametrize(
@@ -209,6 +209,31 @@ def test_tls_for_another_name(loop: str, certificate: Path) -> None:
             await asyncio.sleep(0.05)
 
     run(loop, main())
+
+
+async def plays_http(peer: Peer) -> None:
+    await peer.reader.read(100)
+    await peer.send(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")
+
+
+@on_both_loops
+def test_a_server_without_tls(loop: str) -> None:
+    async def main() -> None:
+        async with Hostile(plays_http) as server:
+            error = await refusal(HttpClient(Origin("127.0.0.1", server.port, True)))
+            assert (error.message, error.code) == ("it answers, but without TLS", "no_tls")
+
+    run(loop, main())
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"), [("TLSV1_ALERT_INTERNAL_ERROR", "tlsv1 alert internal error"), (None, "the connection ended")]
+)
+def test_other_failures_of_tls_may_get_better(reason: str | None, words: str) -> None:
+    error = ssl.SSLError()
+    error.reason = reason  # type: ignore[assignment]
+    found = _tls_error(error)
+    assert (found.message, found.code) == (f"no connection to the provider: TLS failed: {words}", "connect")
 
 
 def test_tls_is_new_enough() -> None:

@@ -17,6 +17,7 @@ from moongate.chat.items import Chunk, Done, Failure, Item
 from moongate.chat.requested_usage import UsageFilter
 from moongate.dialects import MESSAGES, RESPONSES
 from moongate.errors import GatewayError
+from moongate.pipeline.non_stream import read_reply
 from moongate.pipeline.session import Session
 
 Row = dict[str, Any]
@@ -348,3 +349,11 @@ def test_the_size_of_an_answer_counts_every_try() -> None:
     session.resume(SSE)
     session.feed(TEXT)
     assert session.size == first + len("a")
+
+
+def test_a_web_page_is_no_answer() -> None:
+    _, session = run([b"<!doctype html><html>Welcome</html>"], "text/html")
+    assert session.failure is not None
+    assert session.failure.code == "web_page"
+    with pytest.raises(BadUpstream, match="web page"):
+        read_reply(kimi(), b"<html>Welcome</html>", "text/html")

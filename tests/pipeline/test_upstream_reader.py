@@ -83,3 +83,17 @@ def test_documents() -> None:
         AnswerDocument.of(b'{"error":{"message":"full"}}').body()
     with pytest.raises(BadUpstream, match="no choices"):
         AnswerDocument.of(b"{}").body()
+
+
+@pytest.mark.parametrize(
+    ("content_type", "began", "message", "code"),
+    [
+        ("text/event-stream", True, "the provider's stream ended before the answer was complete", None),
+        ("text/html", True, "the provider's stream ended before the answer was complete", None),
+        ("text/event-stream", False, "the provider's stream ended before it began", None),
+        ("Text/HTML; charset=utf-8", False, "the provider answered with a web page (text/html)", "web_page"),
+    ],
+)
+def test_an_answer_that_ends_too_early(content_type: str, began: bool, message: str, code: str | None) -> None:
+    error = UpstreamReader(content_type).unfinished(began=began)
+    assert (error.message, error.code) == (message, code)

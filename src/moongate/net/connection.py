@@ -7,8 +7,8 @@ import select
 from collections.abc import AsyncIterator, Callable
 from typing import cast
 
-from moongate.errors import BadUpstream, UpstreamTimeout
-from moongate.net.deadlines import Deadlines, DeadlineTimer
+from moongate.errors import BadUpstream
+from moongate.net.deadlines import Deadlines, DeadlineTimer, late_answer
 from moongate.net.forward import ChunkForwarder
 from moongate.net.http_exchange import HttpExchange
 from moongate.net.response_reader import ResponseReader
@@ -203,5 +203,4 @@ class Connection:
             phase = "first"
         elif self._reader.status:
             phase = "silence"
-        text = "first event" if phase == "first" else phase
-        self.end(UpstreamTimeout(f"the provider took too long ({text})", code=f"{phase}_timeout"))
+        self.end(late_answer(phase))

@@ -6,6 +6,16 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
+from typing import Final
+
+from moongate.errors import UpstreamTimeout
+
+_LATE: Final = {
+    "head": " sent no answer in time",
+    "first": " sent no first event in time",
+    "silence": " stopped sending in the middle of its answer",
+    "whole": "'s answer took too long",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +27,11 @@ class Deadlines:
     first_byte: float = 120
     silence: float = 300
     total: float = 3600
+
+
+def late_answer(phase: str) -> UpstreamTimeout:
+    """The error for a phase that took too long: "head", "first" (byte or event), "silence" or "whole"."""
+    return UpstreamTimeout(f"the provider{_LATE[phase]}", code=f"{phase}_timeout")
 
 
 class DeadlineTimer:

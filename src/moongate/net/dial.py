@@ -25,6 +25,7 @@ MAX_PROXY_HEAD: Final = 16 * 1024
 RESERVED: Final = "0.0.0.0/8", "169.254.0.0/16", "224.0.0.0/3", "::", "fe80::/10", "ff00::/8"
 METADATA: Final = "100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254"
 BLOCKED: Final = [ip_network(text) for text in RESERVED + METADATA]
+_NO_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"})  # plain HTTP came
 NAT64: Final = ip_network("64:ff9b::/96")
 
 
@@ -99,16 +100,25 @@ async def dial(origin: Origin, make: Callable[[], Connection], seconds: float) -
         raise UpstreamTimeout("no connection to the provider in time", code="connect_timeout") from None
     except ssl.SSLCertVerificationError as error:
         raise BadUpstream(f"its certificate is not valid: {error.verify_message}", code="certificate") from None
+    except ssl.SSLError as error:
+        raise _tls_error(error) from None
     except socket.gaierror as error:
         known = error.errno == socket.EAI_NONAME  # else the look-up itself failed, which may get better
         raise BadUpstream(
             "no connection to the provider: " + ("its name is unknown" if known else "its name cannot be looked up"),
             code="unknown_host" if known else "connect",
         ) from None
-    except OSError as error:  # ssl.SSLError too
+    except OSError as error:
         known_reason = isinstance(error, ConnectionError) and error.errno and os.strerror(error.errno)
         reason = known_reason or error.strerror or "failed"
         raise BadUpstream(f"no connection to the provider: {reason}", code="connect") from None
+
+
+def _tls_error(error: ssl.SSLError) -> BadUpstream:
+    if error.reason in _NO_TLS:
+        return BadUpstream("it answers, but without TLS", code="no_tls")
+    reason = error.reason.replace("_", " ").lower() if error.reason else "the connection ended"
+    return BadUpstream(f"no connection to the provider: TLS failed: {reason}", code="connect")
 
 
 async def _dial(origin: Origin, make: Callable[[], Connection], seconds: float) -> Connection:

@@ -70,7 +70,7 @@ def _read(exchange: Exchange, data: bytes, content_type: str) -> JsonObject:
         if not accumulator.has_pieced_names:
             return exchange.reply(accumulator.completion())
     elif not stream.done or not stream.progress.began:
-        raise BadUpstream("the provider's stream ended before the answer was complete")
+        raise upstream.unfinished(began=stream.progress.began)
     # It ended without a finish reason, or names came in pieces: the rules for streams decide what that means.
     return _accumulated(_streamed(exchange, stream.chunks)).completion()
 

@@ -16,8 +16,6 @@ from moongate.payload import JsonObject
 from moongate.pipeline.upstream_reader import AnswerDocument, UpstreamReader
 from moongate.wire.frames import DOCUMENT_LIMIT, EVENT_LIMIT
 
-_CUT: Final = "the provider's stream ended before the answer was complete"
-_EMPTY: Final = "the provider's stream ended before it began"
 _TOO_LARGE: Final = "the provider sent an event or a document that is too large"
 
 
@@ -89,7 +87,7 @@ class Session:
             if self._progress.complete:
                 out += self._end(Done())
             else:
-                out.append(self._fail(BadUpstream(_CUT if self._progress.began else _EMPTY)))
+                out.append(self._fail(self._reader.unfinished(began=self._progress.began)))
         return b"".join(out)
 
     def fail(self, error: GatewayError) -> bytes:
@@ -127,7 +125,7 @@ class Session:
                 self._progress.saw(item.payload)
                 self._write(self._feed_exchange(item), out)
             elif isinstance(item, Done):
-                out += self._end(item) if self._progress.began else [self._fail(BadUpstream(_EMPTY))]
+                out += self._end(item) if self._progress.began else [self._fail(self._reader.unfinished(began=False))]
             elif isinstance(item, Failure):
                 out.append(self._fail(item.error, item.raw))
             else:

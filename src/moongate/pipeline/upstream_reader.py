@@ -15,6 +15,9 @@ from moongate.wire.ndjson import NdjsonDecoder
 from moongate.wire.sse import SseDecoder
 
 _BLANKS: Final = b" \t\r\n"
+_CUT: Final = "the provider's stream ended before the answer was complete"
+_EMPTY: Final = "the provider's stream ended before it began"
+_WEB_PAGE: Final = "the provider answered with a web page (text/html)"  # what a wrong base URL answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,14 @@ class UpstreamReader:
         data = b"".join(self._document)
         document = AnswerDocument.of(data)
         return document if document.parsed is not None else self._as_lines(data) or document
+
+    def unfinished(self, *, began: bool) -> BadUpstream:
+        """The error for an answer that has ended before it was complete, or before it began."""
+        if began:
+            return BadUpstream(_CUT)
+        if self._content_type.lower().startswith("text/html"):
+            return BadUpstream(_WEB_PAGE, code="web_page")
+        return BadUpstream(_EMPTY)
 
     def _choose(self, data: bytes) -> list[Item]:
         self._head.append(data)

@@ -41,6 +41,13 @@ def test_the_type_follows_the_status(error: GatewayError, kind: str) -> None:
     assert map_error(error) is error
 
 
+def test_claude_code_shows_what_a_provider_says_of_a_model() -> None:
+    error = UpstreamRefused("provider 'p' does not know the model 'm'", status=404, path="x")
+    mapped = map_error(error)
+    assert (mapped.status, str(mapped)) == (400, str(error))
+    assert error_body(error)["error"] == {"type": "invalid_request_error", "message": str(error)}
+
+
 def test_the_message_names_the_field() -> None:
     assert error_body(BadRequest("must be a list", path="tools"))["error"]["message"] == "tools: must be a list"
 

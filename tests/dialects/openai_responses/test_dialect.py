@@ -9,7 +9,7 @@ from tests.dialects.chat_answers import chunk, completion, encoded, events, text
 
 from moongate.dialects.openai_responses import RESPONSES
 from moongate.dialects.openai_responses.stream import MAX_ANSWER
-from moongate.errors import BadRequest, BadUpstream, GatewayError, UpstreamRefused
+from moongate.errors import BadRequest, BadUpstream, GatewayError, Overloaded, UpstreamRefused
 
 REQUEST: dict[str, Any] = {"model": "gpt-x", "input": "hi"}
 OVERFLOW = UpstreamRefused("This model's maximum context length is 1000 tokens", status=400)
@@ -42,6 +42,8 @@ def test_a_prompt_that_is_too_long_is_a_failed_stream() -> None:
         (UpstreamRefused("who", status=429), True, "invalid_prompt"),
         (UpstreamRefused("who", status=429), False, "rate_limit_exceeded"),
         (BadUpstream("who"), True, "invalid_prompt"),
+        (BadUpstream("who"), False, "server_error"),
+        (UpstreamRefused("who", status=500), False, "server_error"),
     ],
 )
 def test_codex_gets_in_a_stream_what_it_misreads_as_a_status(error: GatewayError, final: bool, code: str) -> None:
@@ -50,6 +52,10 @@ def test_codex_gets_in_a_stream_what_it_misreads_as_a_status(error: GatewayError
     assert events(data)[-1]["response"]["error"] == {"code": code, "message": "who"}
     assert RESPONSES.failed_stream(error, {"stream": True}, final=final) is None
     assert RESPONSES.failed_stream(error, {}, accepts_events=True, final=final) is None
+
+
+def test_an_overloaded_gateway_keeps_its_status_for_the_proxy_in_front_of_it() -> None:
+    assert RESPONSES.failed_stream(Overloaded("full"), {"stream": True}, accepts_events=True) is None
 
 
 def test_a_completion_that_is_too_long_is_an_error() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from moongate.errors import BadRequest, BadUpstream, GatewayError, UpstreamRefused, UpstreamTimeout
 from moongate.gateway.http.provider_errors import address_of, name_provider
+from moongate.gateway.http.upstream_errors import upstream_error
 from moongate.net.dial import Origin
 
 MOONSHOT = Origin("api.moonshot.ai", 443, tls=True)
@@ -33,6 +34,13 @@ def test_a_refusal_says_who_refused_and_keeps_the_words(status: int, message: st
     text = named(UpstreamRefused(message, status=status))
     assert text.startswith(beginning)
     assert text.endswith(message)
+
+
+@pytest.mark.parametrize(
+    ("status", "ending"), [(404, "correct the configuration"), (503, "status 503"), (403, "may use")]
+)
+def test_a_provider_that_says_nothing_is_not_quoted(status: int, ending: str) -> None:
+    assert named(upstream_error(status, {}, b"")).endswith(ending)
 
 
 def test_a_rate_limit_says_when_in_words_that_codex_reads() -> None:

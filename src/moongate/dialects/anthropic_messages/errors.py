@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from moongate.dialects.overflow import as_bad_request, overflow_of
-from moongate.errors import GatewayError
+from moongate.errors import BadRequest, GatewayError, UpstreamRefused
 from moongate.payload import JsonObject, dumps
 
 QUOTA: Final = "insufficient_quota"  # the one code that clients of other fronts look for
@@ -23,7 +23,13 @@ _TYPES: Final = {
 
 
 def map_error(error: GatewayError) -> GatewayError:
-    """The error for Claude Code, which compacts its history only if the message says that the prompt is too long."""
+    """The error for Claude Code, which compacts its history only if the message says that the prompt is too long.
+
+    For a 404 it shows words of its own: its user should choose another model. That is right for a model that moongate
+    does not know, but not for one that the provider does not know: then the configuration is wrong.
+    """
+    if isinstance(error, UpstreamRefused) and error.status == 404:
+        return BadRequest(error.message, path=error.path, code=error.code)
     overflow = overflow_of(error)
     if overflow is None:
         return error

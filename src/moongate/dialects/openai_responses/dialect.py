@@ -10,7 +10,7 @@ from moongate.dialects.openai_responses.reply import map_error
 from moongate.dialects.openai_responses.request import chat_request, left_out
 from moongate.dialects.openai_responses.stream import ResponsesEncoder
 from moongate.dialects.overflow import overflow_of
-from moongate.errors import BadRequest, GatewayError
+from moongate.errors import BadRequest, BadUpstream, GatewayError
 from moongate.payload import JsonObject
 
 
@@ -50,13 +50,15 @@ class ResponsesDialect:
         """A stream for the errors whose status Codex misreads.
 
         It compacts only if a stream fails with the code of a prompt that is too long. It asks five times more after a
-        401, 403 or 404, thirty times after a 502, and hides the message of a 429. Of a stream that failed with
-        `invalid_prompt` it shows the message at once. Only for clients that accept events: SDKs want the status.
+        401, 403 or 404, thirty times after a 5xx, and hides the message of a 429 and a 500. Of a stream that failed
+        with `invalid_prompt` it shows the message at once; if another code says that it may get better, it asks five
+        times more and then shows it. Only for clients that accept events: SDKs want the status. So do proxies, which
+        ask another gateway after a 503 of this one.
         """
         if not client_request.get("stream"):
             return None
         if overflow_of(error) is None:
-            if not accepts_events or not (final or error.status == 429):
+            if not accepts_events or not (final or error.status == 429 or isinstance(error, BadUpstream)):
                 return None
             if final:
                 error = BadRequest(str(error), code="invalid_prompt")

@@ -12,7 +12,7 @@ from typing import Final
 
 from moongate.dialects.overflow import overflow_of
 from moongate.errors import BadUpstream, GatewayError, UpstreamRefused, UpstreamTimeout
-from moongate.gateway.http.upstream_errors import clamp_retry_after, is_quota
+from moongate.gateway.http.upstream_errors import clamp_retry_after, is_quota, words_of
 from moongate.net.dial import Origin
 
 # What to do about an error without an answer of the provider, by its code.
@@ -21,6 +21,7 @@ _ADVICE: Final = {
     "connect_timeout": "is its address reachable from here (api_base_url, proxy, firewall)?",
     "unknown_host": "is its api_base_url right, and is this machine online?",
     "certificate": "correct its api_base_url, or name its certificate in ca_file",
+    "no_tls": "correct its api_base_url: http instead of https?",
     "address_refused": "correct its api_base_url",
     "proxy": "check its proxy setting, or HTTPS_PROXY",
     "head_timeout": "try again, or raise timeouts.head",
@@ -28,7 +29,9 @@ _ADVICE: Final = {
     "silence_timeout": "try again, or raise timeouts.silence",
     "whole_timeout": "try again, or raise timeouts.whole",
     "status": "correct its api_base_url",
+    "web_page": "correct its api_base_url",
     "bad_http": "is its api_base_url right?",
+    "closed": "try again; if it goes on, is its api_base_url right (http or https)?",
 }
 
 
@@ -55,18 +58,19 @@ def name_provider(error: GatewayError, provider: str, origins: Sequence[Origin],
 
 
 def _refusal(error: UpstreamRefused, who: str, provider: str, model: str) -> str:
-    said = f". It said: {error.message}"
+    words = words_of(error)
+    said = f". It said: {words}" if words else ""
     if is_quota(error):
         return f"{who} says that the quota or balance of its API key is used up: add credit there{said}"
     if error.status == 401:
         # The same words everywhere, so that they can be searched for.
         return f"provider {provider!r} refused its API key; your moongate key is fine. Correct api_key of {who}{said}"
     if error.status == 403:
-        return f"{who} refused access with its API key; your moongate key is fine{said}"
+        return f"{who} refused access with its API key; your moongate key is fine. See there what the key may use{said}"
     if error.status == 404:
         return f"{who} does not know the model {model!r}, or its api_base_url is wrong: correct the configuration{said}"
     if error.status == 429:
         after = error.retry_after
         when = "later" if after is None else f"in {clamp_retry_after(after)}s"
         return f"{who} limits the rate of its API key: try again {when}{said}"
-    return f"{who} answered with status {error.status}: {error.message}"
+    return f"{who} answered with status {error.status}" + (f": {words}" if words else "")

@@ -13,7 +13,7 @@ from time import monotonic
 
 from moongate.aio.tasks import Cancellable
 from moongate.chat.contracts import Dialect
-from moongate.errors import GatewayError, UpstreamTimeout
+from moongate.errors import GatewayError
 from moongate.fast.session import FastSession
 from moongate.gateway.http.forward import TextForwarding
 from moongate.gateway.http.sessions import AnySession
@@ -23,6 +23,7 @@ from moongate.gateway.server.read_progress import ReadProgress
 from moongate.gateway.server.response_writer import HeaderList, ResponseWriter
 from moongate.gateway.server.ticker import Ticker
 from moongate.net.contract import Response
+from moongate.net.deadlines import late_answer
 
 
 class Relay:
@@ -171,7 +172,7 @@ class Relay:
         now = loop.time()
         late = response.sent_at + self._timeouts.first_event
         if now >= late:
-            self._timeout_error = UpstreamTimeout("the provider took too long (first event)", code="first_timeout")
+            self._timeout_error = late_answer("first")
             self._cancel()
             return
         if now >= self._commit_at:

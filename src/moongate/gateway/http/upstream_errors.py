@@ -16,6 +16,7 @@ MAX_MESSAGE: Final = 2000
 MAX_WORD: Final = 512
 MAX_CODE: Final = 200
 MAX_BODY: Final = 256 * 1024  # bytes of an error's body
+_NO_WORDS: Final = "The provider answered with status {}"
 MIN_RETRY_AFTER: Final = 1.0  # seconds, as passed on to the client
 MAX_RETRY_AFTER: Final = 60.0
 
@@ -27,7 +28,8 @@ _QUOTA: Final = re.compile(
     r"out of credits|billing|account .{0,40}suspended|recharge|not enough (?:balance|credit)",
     re.I,
 )
-_UNREACHABLE: Final = frozenset({"address_refused", "certificate", "unknown_host"})  # only the operator can change it
+_UNREACHABLE: Final = frozenset({"address_refused", "certificate", "no_tls", "unknown_host"})
+_MISCONFIGURED: Final = _UNREACHABLE | {"status", "web_page"}  # only the operator can change it
 _NOT_SENT: Final = _UNREACHABLE | {"connect", "connect_timeout", "proxy"}
 _LATE_STATUSES: Final = frozenset({408, 504, 524})  # a proxy gave up, but the model may have answered
 _CONNECTION: Final = frozenset({"connect", "connect_timeout", "closed", "cut", "proxy", "bad_http"})
@@ -62,9 +64,14 @@ def upstream_error(
     """
     message, code = _message_and_code(body)
     message, code = _truncated(redact(message)), redact(code) if code else None
-    message = message or f"The provider answered with status {status}"
+    message = message or _NO_WORDS.format(status)
     kind = FinalRefusal if headers.get(b"x-should-retry") == b"false" else UpstreamRefused
     return kind(message, status=status, code=code, retry_after=_retry_after(headers, message))
+
+
+def words_of(error: UpstreamRefused) -> str:
+    """What the provider said about it; "" if it sent nothing but the status."""
+    return "" if error.message == _NO_WORDS.format(error.status) else error.message
 
 
 def is_quota(error: GatewayError) -> bool:
@@ -104,7 +111,7 @@ def may_get_better(error: GatewayError) -> bool:
     if isinstance(error, UpstreamRefused):
         return may_retry(error)
     if isinstance(error, BadUpstream):
-        return error.code not in _UNREACHABLE
+        return error.code not in _MISCONFIGURED
     return error.status in (408, 429, 503) and error.code != "insufficient_quota"
 
 

@@ -24,8 +24,8 @@ KEY_COOL_DOWN: Final = 60.0  # seconds that a key is avoided after the provider 
 OUTCOMES: Final = frozenset(
     {
         *("address_refused", "bad_http", "certificate", "closed", "compressed", "connect", "connect_timeout", "cut"),
-        *("first_timeout", "head_timeout", "proxy", "silence_timeout", "status", "too_large", "unknown_host"),
-        "whole_timeout",
+        *("first_timeout", "head_timeout", "no_tls", "proxy", "silence_timeout", "status", "too_large"),
+        *("unknown_host", "web_page", "whole_timeout"),
     }
 )
 
