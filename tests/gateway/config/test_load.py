@@ -93,6 +93,11 @@ def test_secrets_come_from_the_environment_and_from_files(tmp_path: Path) -> Non
     assert config.secrets == {"sk-one", "sk-file", "mine"}
 
 
+def test_a_key_that_is_the_name_of_its_provider_is_no_secret() -> None:
+    given = {**PROVIDER, "name": "ollama", "api_key": ["ollama", "another-key"]}
+    assert load({"providers": [given], "api_keys": ["mine"]}).secrets == {"another-key", "mine"}
+
+
 def test_headers_may_hold_secrets() -> None:
     config = load({**PROVIDER, "headers": {"X-Team": "$TEAM", "X-Title": "moongate"}}, {"TEAM": "a-long-team-secret"})
     assert config.sources[0].headers == {"x-team": "a-long-team-secret", "x-title": "moongate"}

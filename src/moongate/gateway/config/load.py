@@ -49,7 +49,8 @@ class Config:
     @property
     def secrets(self) -> frozenset[str]:
         """Every value that must never appear in a log or an answer."""
-        own = {key.key for source in self.sources for key in source.keys}
+        # A key that is the provider's name (`ollama`) is none: that name stands in answers and logs.
+        own = {key.key for source in self.sources for key in source.keys if key.key != source.name}
         own.update(value for source in self.sources for value in source.headers.values() if len(value) >= 16)
         own.update(secret for source in self.sources for each in source.origins for secret in proxy_secrets(each))
         if "://" in self.settings.store.place:
