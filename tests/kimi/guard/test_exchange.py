@@ -229,6 +229,15 @@ def test_the_refused_turn_of_a_stream_has_its_text() -> None:
     assert turn["tool_calls"] == [read_call(DAMAGED)]
 
 
+def test_the_refused_turn_is_the_first_choice_also_if_another_one_began_first() -> None:
+    exchange = begin(request={**REQUEST, "n": 2, "seed": 1})
+    second, first = streamed(read_call(DAMAGED), text="b", index=1), streamed(read_call(DAMAGED), text="a")
+    assert fed(exchange, [*second, *first])
+    wanted = exchange.next_request()
+    assert wanted is not None
+    assert wanted["messages"][1]["content"] == "a"
+
+
 def test_no_further_try_is_made() -> None:
     exchange = begin()
     fed(exchange, streamed(read_call(DAMAGED), text="So."))

@@ -152,7 +152,8 @@ class GuardedExchange:
         if step == "errors":
             given = request.get("seed")
             seed = given if isinstance(given, int) else 0
-            choice = next(iter(self.current.choices.values()), None)
+            choices = self.current.choices
+            choice = choices[min(choices)] if choices else None  # in a stream another one may have begun first
             message, calls = (choice.message(), choice.calls) if choice is not None else ({}, [])
             takes = self._takes_seed or given is not None
             request = with_errors(request, message, calls, seed + len(self._answers) if takes else None)
