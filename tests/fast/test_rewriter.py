@@ -57,7 +57,8 @@ def test_chunks_are_those_of_the_plain_way(field: str, options: Row) -> None:
     ]
     cut = [piece for text in texts for piece in (text[:9], text[9:20], text[20:])]  # some of them are empty
     whole = CALL.format("functions.bash:3", "{}") + CALL.format("read", "[]")
-    cut += [whole, "h" + whole]
+    opened = "<|tool_call_begin|>functions.bash:4<|tool_call_argument_begin|>"
+    cut += [whole, "h" + whole, opened + '{"a"', ":1}", "}<|tool_call_end|>" + opened + "{}"]
     for text in cut:
         payload = body(text, field)
         expected = [{**payload, "choices": [each]} for each in other.feed(payload["choices"][0])]

@@ -7,8 +7,7 @@ parser of the choice, and what comes out is written by template.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 
 from moongate.chat.items import Chunk
 from moongate.fast.envelope import ChunkEnvelope
@@ -73,24 +72,28 @@ class TextRewriter:
 
     def _made(self, emitted: Emitted, first: bool) -> MadeChunk:
         if isinstance(emitted, tuple):
+            make = self._first_arguments if first else self._later_arguments
             template = self._arguments[first]
             if template is None:
-                template = self._arguments[first] = Template(partial(self._call_payload, first))
-            return TemplateChunk(template, emitted[1], emitted[0].index)
+                template = self._arguments[first] = Template(make)
+            return TemplateChunk(template, make, emitted[1], emitted[0].index)
         if isinstance(emitted, EmittedCalls):
             return CallsChunk(self, emitted, first)
         (delta,) = self._choice.deltas(emitted)
         if first and isinstance(emitted, Text) and delta.keys() == {self._field}:
             if self._text is None:
                 self._text = Template(self._text_payload)
-            return TemplateChunk(self._text, emitted.text, 0)
+            return TemplateChunk(self._text, self._text_payload, emitted.text, 0)
         return PayloadChunk(self.payload(delta, first))
 
     def _text_payload(self, text: str, _: int) -> JsonObject:
         return self.payload({self._field: text}, True)
 
-    def _call_payload(self, first: bool, text: str, index: int) -> JsonObject:
-        return self.payload(arguments_delta(index, text), first)
+    def _first_arguments(self, text: str, index: int) -> JsonObject:
+        return self.payload(arguments_delta(index, text), True)
+
+    def _later_arguments(self, text: str, index: int) -> JsonObject:
+        return self.payload(arguments_delta(index, text), False)
 
     def payload(self, delta: JsonObject, first: bool) -> JsonObject:
         """The payload of a chunk; the first one keeps what else the provider's chunk has."""
@@ -146,10 +149,11 @@ class PayloadChunk(MadeChunk):
 class TemplateChunk(MadeChunk):
     """One that a template writes."""
 
-    __slots__ = ("_number", "_template", "_text")
+    __slots__ = ("_make", "_number", "_template", "_text")
 
-    def __init__(self, template: Template, text: str, number: int) -> None:
+    def __init__(self, template: Template, make: Callable[[str, int], JsonObject], text: str, number: int) -> None:
         self._template = template
+        self._make = make
         self._text = text
         self._number = number
 
@@ -157,7 +161,7 @@ class TemplateChunk(MadeChunk):
         return self._template.write(self._text, self._number)
 
     def payload(self) -> JsonObject:
-        return self._template.make(self._text, self._number)
+        return self._make(self._text, self._number)
 
 
 class CallsChunk(MadeChunk):

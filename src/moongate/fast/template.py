@@ -12,12 +12,12 @@ _HOLE: Final = "\x02the text\x03"
 
 
 class Template:
-    """`make` gives the payload for a text and a number; the number is written before the text."""
+    """`make` gives the payload for a text and a number; the number is written before the text. It is not kept: it may
+    belong to whoever keeps the template."""
 
-    __slots__ = ("_after", "_before", "_between", "make")
+    __slots__ = ("_after", "_before", "_between")
 
     def __init__(self, make: Callable[[str, int], JsonObject]) -> None:
-        self.make = make
         hole = hole_in(make("", 0))
         before, _, self._after = Chunk.of(make(hole, 0)).encode().rpartition(dumps(hole)[1:-1])
         other = Chunk.of(make(hole, 1)).encode()

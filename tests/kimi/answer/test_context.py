@@ -58,3 +58,10 @@ def test_text_that_may_hold_a_marker() -> None:
 def test_a_parser_reads_code_spans_as_well() -> None:
     assert begin().answer.stop_characters == "<"
     assert begin(PARSING).answer.stop_characters == "<`"
+
+
+def test_a_name_may_go_on_if_a_longer_one_was_offered_or_it_is_no_name_yet() -> None:
+    request = {"messages": [{"role": "user", "content": "Go."}], "tools": [tool("read"), tool("read_file")]}
+    found = begin(request=request).answer
+    begun = ["", "read", "read_f", "func", "functions", "functions.unknown"]
+    assert [name for name in [*begun, "read_file", "write", "functions.read_file"] if found.may_go_on(name)] == begun

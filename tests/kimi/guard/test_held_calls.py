@@ -27,7 +27,7 @@ def chunk_of(*entries: Any) -> Chunk:
 def calls(**mended: str) -> HeldCalls:
     """Tools by name, and the arguments that theirs are mended to."""
 
-    def check(name: str, arguments: str, custom: bool) -> GuardedCall:
+    def check(name: str, arguments: str, *, custom: bool) -> GuardedCall:
         notes = (Note("guard", "", arguments, mended[name]),) if name in mended else ()
         return GuardedCall(name, mended.get(name, arguments), custom, notes=notes)
 

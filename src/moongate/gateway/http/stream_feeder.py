@@ -27,7 +27,7 @@ class FedStream(Protocol):
 
     @property
     def task(self) -> object:
-        """The task that waits for it."""
+        """The task that waits for it: always the same."""
 
     @property
     def paused(self) -> bool:
@@ -44,7 +44,7 @@ class StreamFeeder:
     """`feed` is the sink of the provider's reads."""
 
     __slots__ = (
-        *("_activity", "_error", "_redact", "_response", "_session", "_stopped", "_stream", "_unsettled", "_waiting"),
+        *("_activity", "_error", "_redact", "_response", "_session", "_stream", "_task", "_unsettled", "_waiting"),
         "_working",
     )
 
@@ -60,12 +60,12 @@ class StreamFeeder:
         self._redact = redact  # takes secrets out of what leaves with an error
         self._response = response
         self._activity = activity
-        self._stream = stream
+        self._stream: FedStream | None = stream  # None: nobody waits for the output any more
+        self._task = stream.task
         self._unsettled = 0  # bytes that have given no output yet
         self._waiting: list[bytes] = []  # reads that came while a thread works
         self._working: asyncio.Future[None] | None = None  # done when no thread works any more
         self._error: Exception | None = None
-        self._stopped = False
 
     def feed(self, data: bytes) -> None:
         """A read from the provider. Raises what the session or the stream raises, unless in a thread."""
@@ -73,12 +73,14 @@ class StreamFeeder:
             self._waiting.append(data)
             self._response.pause()  # the client may have resumed it
             return
-        if self._session.finished:
+        stream = self._stream
+        if stream is None or self._session.finished:
             return  # nothing after the end is read
         if self._unsettled + len(data) > OFFLOAD_PENDING or self._session.size > OFFLOAD_CHARS or _has_many_lines(data):
+            stream.suspend_forwarding()  # what follows must not overtake it
             self._feed_in_thread(data)
             return
-        self._activity.feeding = self._stream.task
+        self._activity.feeding = self._task
         try:
             out = self._session.feed(data)
         finally:
@@ -86,7 +88,7 @@ class StreamFeeder:
         if self._session.failure is not None:
             out = self._redact(out)
         self._unsettled = 0 if out else self._unsettled + len(data)
-        self._stream.deliver(out)
+        stream.deliver(out)
 
     async def idle(self) -> None:
         """Wait until no thread works: until then nobody else may use the session."""
@@ -110,27 +112,26 @@ class StreamFeeder:
         return out if self._session.failure is None else self._redact(out)
 
     def stop(self) -> None:
-        """Nobody waits for the output any more."""
-        self._stopped = True
+        """Nobody waits for the output any more. Without its stream it is freed at once, not as garbage of a cycle."""
+        self._stream = None
 
     def _feed_in_thread(self, data: bytes) -> None:
         loop = asyncio.get_running_loop()
         self._working = loop.create_future()
-        self._stream.suspend_forwarding()  # what follows must not overtake it
         self._response.pause()
-        self._activity.in_threads.add(self._stream.task)
+        self._activity.in_threads.add(self._task)
         self._unsettled += len(data)
         loop.run_in_executor(None, self._output, partial(self._session.feed, data)).add_done_callback(self._fed)
 
     def _fed(self, done: asyncio.Future[bytes]) -> None:
         """The thread has ended: deliver its output, then feed what came meanwhile."""
         thread, self._working = self._working, None
-        self._activity.in_threads.discard(self._stream.task)
+        self._activity.in_threads.discard(self._task)
         error = done.exception()
         try:
             if error is not None:
                 raise error
-            if not self._stopped:
+            if self._stream is not None:
                 out = done.result()
                 self._unsettled = 0 if out else self._unsettled
                 self._stream.deliver(out)
@@ -140,7 +141,7 @@ class StreamFeeder:
         except Exception as raised:  # `settle` raises it again, in the task that waits for the stream
             self._error = raised
             self._response.close()
-        if self._working is None and not self._stream.paused:
+        if self._working is None and self._stream is not None and not self._stream.paused:
             self._response.resume()
         if thread is not None:
             thread.set_result(None)

@@ -104,15 +104,6 @@ class CallRules:
         self._ids().keep((original_id,))
         return original_id
 
-    def _may_go_on(self, name: str) -> bool:
-        """Whether this name of a native call may be the beginning of one that was offered (section 3.9)."""
-        offered = self._answer.offered
-        if any(other.startswith(name) and other != name for other in offered):
-            return True
-        if name in offered:
-            return False
-        return "functions".startswith(name) or (name.startswith("functions") and bare_tool_name(name, offered) == name)
-
     def _is_piece(self, call: AnswerCall, entry: JsonObject) -> bool:
         """Whether the delta has nothing but a name that was not offered: more of it may come (section 3.9)."""
         kind, body = body_of(entry)

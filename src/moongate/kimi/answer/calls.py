@@ -39,7 +39,7 @@ class CallWriter(MarkerCalls):
         if not self._active:
             self.present = True
         if self._grouping is None:
-            self._grouping = CallGrouping(partial(AnswerCall, self._may_go_on if self._active else None))
+            self._grouping = CallGrouping(partial(AnswerCall, answer.may_go_on if self._active else None))
         route = self._grouping.route
         if not self._repairs and not self._assembles:
             calls = [route(entry) for entry in entries if isinstance(entry, dict)]

@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from moongate.kimi.answer.judge import Judge
 from moongate.kimi.generations import ModelFacts
+from moongate.kimi.ids import bare_tool_name
 from moongate.kimi.markers.arguments import repair_arguments
 from moongate.kimi.markers.k2_markers import K2Markers
 from moongate.kimi.markers.pieces import Parser
@@ -78,6 +79,15 @@ class AnswerContext:
         family = self._model.family
         make = family.parser if self.fast or family.plain_parser is None else family.plain_parser
         return make(self.options.tool_tokens, tool_set, self.options.repair_arguments)
+
+    def may_go_on(self, name: str) -> bool:
+        """Whether this name of a native call may be the beginning of one that was offered (section 3.9)."""
+        offered = self.offered
+        if any(other.startswith(name) and other != name for other in offered):
+            return True
+        if name in offered:
+            return False
+        return "functions".startswith(name) or (name.startswith("functions") and bare_tool_name(name, offered) == name)
 
     @property
     def stop_characters(self) -> str:

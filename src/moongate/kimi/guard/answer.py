@@ -69,7 +69,7 @@ class GuardedAnswer:
     def choice(self, index: int) -> GuardedChoice:
         choice = self.choices.get(index)
         if choice is None:
-            choice = self.choices[index] = GuardedChoice(HeldCalls(index, self._check))
+            choice = self.choices[index] = GuardedChoice(HeldCalls(index, self._guard.check))
         return choice
 
     def guards(self, index: int) -> bool:
@@ -117,7 +117,7 @@ class GuardedAnswer:
         for entry in entries:
             kind, body = body_of(entry)
             name, text = text_of(body.get("name")), arguments_text(body.get(ARGUMENTS[kind]))
-            call = self._check(name, text, kind == "custom")
+            call = self._guard.check(name, text, custom=kind == "custom")
             guarded.calls.append(call)
             guarded.entries.append(with_call(entry, call) if call.notes else entry)
         self._judge(index, guarded.calls)
@@ -151,9 +151,6 @@ class GuardedAnswer:
                 choice.finish = None
         tail, self.tail = self.tail, []
         return [*chunks, *tail]
-
-    def _check(self, name: str, arguments: str, custom: bool) -> GuardedCall:
-        return self._guard.check(name, arguments, custom=custom)
 
     def _judge(self, index: int, calls: Sequence[GuardedCall]) -> None:
         judge = self.exchange.answer.judge

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, Protocol
 
 from moongate.chat.call_grouping import CallGrouping, CallSlot, body_of, call_index
 from moongate.chat.items import STREAM_MEMBERS, Chunk
@@ -15,7 +15,11 @@ from moongate.payload import JsonObject
 MAX_HELD_CHARS: Final = 8 * 1024 * 1024  # of arguments; past that they flow
 CHUNK_CHARS: Final = 256  # a chunk counts as so many beside its arguments: it takes memory, however small it is
 
-Check = Callable[[str, str, bool], GuardedCall]  # name, arguments, custom
+
+class Check(Protocol):
+    """Checks and mends one call."""
+
+    def __call__(self, name: str, arguments: str, *, custom: bool) -> GuardedCall: ...
 
 
 class HeldCall(CallSlot):
@@ -79,7 +83,7 @@ class HeldCalls:
         """The held calls, as they would leave."""
         if self._checked is None:
             calls = self._grouping.slots
-            self._checked = [(call, self._check(call.name, call.arguments, call.custom)) for call in calls]
+            self._checked = [(call, self._check(call.name, call.arguments, custom=call.custom)) for call in calls]
         return self._checked
 
     def release(self) -> list[Chunk]:

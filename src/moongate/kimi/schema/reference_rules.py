@@ -35,7 +35,6 @@ class ReferenceRules:
         self._steps = steps
         self._targets: dict[str, JsonObject | None] = {}
         self._expansions: dict[str, Expansion | str] = {}
-        self._finite = FinitePlaces(self.resolve, steps)
 
     def resolve(self, ref: str) -> JsonObject | None:
         """The target of `#` or `#/$defs/…`, step by step through objects; None if there is none."""
@@ -55,9 +54,10 @@ class ReferenceRules:
         for ref in mentioned:
             if self.resolve(ref) is None:
                 return None, f"invalid $ref path: {ref}"
-        must_end = not self._finite.ends(self._root)
+        finite = FinitePlaces(self.resolve, self._steps)
+        must_end = not finite.ends(self._root)
         for path, schema, checked in self._places(must_end):
-            found = self._place_complaint(path, schema, checked)
+            found = self._place_complaint(path, schema, finite if checked else None)
             if found is not None:
                 return found
         return None
@@ -79,7 +79,8 @@ class ReferenceRules:
                 elif key == "anyOf" and isinstance(value, list):
                     waiting += [((path, key), branch, checked) for branch in value if isinstance(branch, dict)]
 
-    def _place_complaint(self, path: Path, schema: JsonObject, checked: bool) -> Finding | None:
+    def _place_complaint(self, path: Path, schema: JsonObject, finite: FinitePlaces | None) -> Finding | None:
+        """`finite` is there if the place has to end."""
         ref = schema[
             "$ref"
         ]  # null only in a keyword that the validator does not know: it takes the place for its target
@@ -106,7 +107,7 @@ class ReferenceRules:
                     return path, f"conflicting keywords found in anyOf after ref expansion: {', '.join(sorted(both))}"
         if path is not None and not _may_refer(path):
             return path, "$ref is not allowed in this schema."
-        return (path, ENDLESS) if checked and not self._finite.ends(target) else None
+        return None if finite is None or finite.ends(target) else (path, ENDLESS)
 
     def _expand(self, ref: Any) -> Expansion | str:
         """Where a chain of bare references ends, or what is wrong with it."""
