@@ -62,6 +62,10 @@ KNOWN = [
     ("The parameter `max_tokens` is not supported", "max_tokens"),
     ("parameter max_tokens not supported", "max_tokens"),
     ("this model does not support max_completion_tokens", "max_completion_tokens"),
+    ("'max_completion_tokens' : property 'max_completion_tokens' is unsupported", "max_completion_tokens"),
+    ("max_completion_tokens: Extra inputs are not permitted", "max_completion_tokens"),
+    ("Invalid value for reasoning_effort: medium", "effort"),
+    ("Invalid 'reasoning_effort': must be low, high or max", "effort"),
 ]
 
 UNKNOWN = [
@@ -87,6 +91,8 @@ UNKNOWN = [
     "invalid max_tokens: must be at least 1",
     "Unknown parameter: 'max_tokens_per_day'.",
     "effortless",
+    "invalid value for max_tokens: 0",
+    "metadata: Extra inputs are not permitted",
     "x" * 500 + "invalid thinking",
 ]
 

@@ -127,7 +127,8 @@ def _unsupported(field: str) -> str:
         rf"(?:unsupported|unknown|unrecogni[sz]ed|unexpected) {_PARAMETER}(?: supplied)?:? {named}(?!\.?\w)|"
         rf"(?:the )?(?:{_PARAMETER} )?{named}{value} (?:is (?:not supported|unsupported|not allowed|not permitted)|"
         rf"(?:does )?not support)|"
-        rf"this model does not support (?:the )?(?:{_PARAMETER} )?{named}(?!\.?\w)"
+        rf"this model does not support (?:the )?(?:{_PARAMETER} )?{named}(?!\.?\w)|"
+        rf"{named} ?: (?:(?:{_PARAMETER} )?{named} is unsupported|extra (?:inputs|fields) (?:are )?not permitted)"
     )
 
 
@@ -156,7 +157,8 @@ REFUSALS: Final[tuple[RefusalRule, ...]] = (
     RefusalRule(
         "effort",
         "parameter_rules",
-        rf"(?:invalid|unsupported|unknown) {_EFFORT}\b|{_EFFORT} must be one of\b|{_unsupported(_EFFORT)}",
+        rf"(?:invalid|unsupported|unknown) (?:value (?:for|of) )?(?:{_PARAMETER} )?[`'\"]?{_EFFORT}\b|"
+        rf"{_EFFORT} must be one of\b|{_unsupported(_EFFORT)}",
         _efforts,
         "efforts become those that Kimi knows",
     ),
