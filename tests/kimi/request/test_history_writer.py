@@ -183,6 +183,8 @@ def test_without_id_rules_ids_and_order_stay() -> None:
     assert odd.messages == [turn, tool("a"), tool(7), USER]
     filled = Writing(turn, tool("b"), repairs_ids=False)
     assert filled.messages == [turn, tool("a", NO_OUTPUT), tool("b")]
+    without_id = assistant(call(""), call("b"))
+    assert Writing(without_id, tool("b"), repairs_ids=False).unchanged
 
 
 def test_refused_names_are_renamed_in_ids_too() -> None:
@@ -257,6 +259,14 @@ def test_removed_messages_are_not_sent() -> None:
     for repairs_history in (True, False):
         writer = HistoryWriter(True, repairs_history, UNCHANGED, None, None, Notes())
         assert writer.write(messages, read_history(messages, True), frozenset({1})) == [messages[0], *messages[2:]]
+
+
+def test_without_history_rules_results_between_which_a_message_goes_are_in_order() -> None:
+    turn = assistant(call("a"), call("b"))
+    messages = [turn, tool("b"), {"role": "system", "content": ""}, tool("a")]
+    writer = HistoryWriter(True, False, UNCHANGED, None, None, Notes())
+    written = writer.write(messages, read_history(messages, True), frozenset({2}))
+    assert written == [turn, tool("a"), tool("b")]
 
 
 def test_custom_calls_keep_their_shape() -> None:

@@ -75,9 +75,11 @@ class HistoryWriter:
     def _add_results(self, written: list[JsonObject], messages: list[JsonObject], history: History, turn: int) -> None:
         """One result for each call of the turn."""
         calls: Sequence[int] = history.calls_of(turn)
-        if not self.repairs_ids and all(history.result_of_call[call] != MISSING for call in calls):
+        if not self.repairs_ids:
+            calls = [call for call in calls if history.final_ids[call]]  # to the others no result could belong
             # The order of results belongs to section 3: without it only a missing result needs a certain position.
-            calls = sorted(calls, key=history.result_of_call.__getitem__)
+            if all(history.result_of_call[call] != MISSING for call in calls):
+                calls.sort(key=history.result_of_call.__getitem__)
         for expected, call in enumerate(calls, history.turns[turn] + 1):
             result = history.result_of_call[call]
             if call in history.dropped:
@@ -105,17 +107,17 @@ class HistoryWriter:
         for turn, at in enumerate(history.turns):
             written[at] = self._turn(messages[at], at, history, turn)
         if self.repairs_ids:
-            self._sort_results(written, history)
+            self._sort_results(written, history, left_out)
         return [message for at, message in enumerate(written) if at not in left_out] if left_out else written
 
-    def _sort_results(self, written: list[JsonObject], history: History) -> None:
+    def _sort_results(self, written: list[JsonObject], history: History, left_out: Set[int]) -> None:
         call_at = dict(zip(history.results, history.call_of_result, strict=True))
         for turn, position in enumerate(history.turns):
             calls = history.calls_of(turn)
             run: list[tuple[int, int]] = []  # the call, the position of its result
             at = position + 1
-            while at in call_at:
-                if call_at[at] in calls and call_at[at] not in history.dropped:
+            while at in call_at or at in left_out:
+                if call_at.get(at) in calls and call_at[at] not in history.dropped:
                     run.append((call_at[at], at))
                 at += 1
             moved = [(written[source], target) for (_, source), (_, target) in zip(sorted(run), run, strict=True)]
