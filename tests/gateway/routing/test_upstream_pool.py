@@ -128,17 +128,29 @@ def test_a_client_that_leaves_says_nothing_about_an_address() -> None:
     assert gone.asked == 3
 
 
-def test_an_upload_goes_to_one_address() -> None:
-    bad, good = Address(REFUSED), Address(200)
-    pool = UpstreamPool([bad, good], Retries())
+async def nothing() -> AsyncIterator[bytes]:
+    yield b""
 
-    async def nothing() -> AsyncIterator[bytes]:
-        yield b""
 
-    async def main() -> None:
-        first = await pool.upload("POST", "/", [], None, nothing(), deadlines=Deadlines())
-        assert first.status == 200
-        with pytest.raises(BadUpstream):
-            await pool.upload("POST", "/", [], None, nothing(), deadlines=Deadlines())
+def upload(pool: UpstreamPool, times: int) -> list[int | str]:
+    """The statuses, or the codes of errors."""
 
-    asyncio.run(main())
+    async def main() -> list[int | str]:
+        found: list[int | str] = []
+        for _ in range(times):
+            try:
+                found.append((await pool.upload("POST", "/", [], None, nothing(), deadlines=Deadlines())).status)
+            except GatewayError as error:
+                found.append(str(error.code))
+        return found
+
+    return asyncio.run(main())
+
+
+def test_an_upload_goes_to_an_address_that_can_be_reached() -> None:
+    assert upload(UpstreamPool([Address(REFUSED), Address(200)], Retries()), 6) == [200] * 6
+    assert upload(UpstreamPool([Address(REFUSED), Address(REFUSED)], Retries()), 1) == ["connect"]
+
+
+def test_an_upload_is_not_sent_twice() -> None:
+    assert sorted(map(str, upload(UpstreamPool([Address(CUT), Address(200)], Retries()), 2))) == ["200", "cut"]

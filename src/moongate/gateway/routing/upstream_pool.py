@@ -60,10 +60,16 @@ class UpstreamPool:
         *,
         deadlines: Deadlines,
     ) -> Response:
-        """To one address: the body is a stream and cannot be sent twice."""
-        member = self._order(monotonic())[0]
-        pending = member.upstream.upload(method, path, headers, length, pieces, deadlines=deadlines)
-        return await _with_breaker(member.breaker, pending)
+        """To the first address that can be reached: the body is a stream and cannot be sent twice."""
+        order = self._order(monotonic())
+        for left, member in zip(range(len(order) - 1, -1, -1), order, strict=True):
+            try:
+                pending = member.upstream.upload(method, path, headers, length, pieces, deadlines=deadlines)
+                return await _with_breaker(member.breaker, pending)
+            except GatewayError as error:
+                if not left or not is_unsent(error):
+                    raise
+        raise AssertionError("unreachable")
 
     def close(self) -> None:
         for member in self._members:
