@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from moongate.chat.progress import CALL_CHARS, Progress, choice_index
+from moongate.chat.progress import CALL_CHARS, MAX_CALLS, Progress, choice_index
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,40 @@ def test_text_and_calls_are_measured() -> None:
     for delta in ({"content": "ab", "reasoning": "c", "role": None}, {"tool_calls": calls}, "odd"):
         progress.saw({"choices": [{"delta": delta}]})
     assert progress.size == 1 + 3 + 2 + 4 * CALL_CHARS
+
+
+def saw(*deltas: Any, choice: int = 0) -> Progress:
+    progress = Progress()
+    for delta in deltas:
+        progress.saw({"choices": [{"index": choice, "delta": {"tool_calls": [delta]}}]})
+    return progress
+
+
+@pytest.mark.parametrize(
+    ("entries", "calls"),
+    [
+        ([None, "odd"], 0),
+        ([{"index": 0, "id": "a", "function": {"name": "f"}}, {"index": 0, "function": {"arguments": "{"}}], 1),
+        ([{"index": 0, "id": "a"}, {"index": 0, "id": "a", "function": {"name": "f"}}], 1),
+        ([{"index": 0, "id": "a"}, {"index": 1}, {"index": 0}, {"index": 1}], 2),
+        ([{"index": 0, "id": "a"}, {"index": 0, "id": "b"}, {"index": 0, "id": "b"}], 2),
+        ([{"id": "a"}, {"function": {"arguments": "{"}}, {"id": "b"}], 2),
+        ([{"function": {"name": "f"}}, {"function": {"arguments": "{}"}}, {"function": {"name": "f"}}], 2),
+    ],
+)
+def test_calls_are_counted(entries: list[Any], calls: int) -> None:
+    assert saw(*entries).calls == calls
+
+
+def test_what_is_said_in_a_stream_is_bounded() -> None:
+    assert not saw({"index": 0}).exceeds(CALL_CHARS)
+    assert saw({"index": 0}).exceeds(CALL_CHARS - 1)
+    entries: list[Any] = [{"index": index} for index in range(MAX_CALLS)]
+    assert not saw(*entries).exceeds(1 << 30)
+    progress = saw(*entries, {"index": MAX_CALLS})
+    assert progress.exceeds(1 << 30)
+    progress = Progress()
+    for index in range(MAX_CALLS + 1):
+        assert not progress.exceeds(1 << 30)
+        progress.saw({"choices": [{"index": index}]})
+    assert progress.exceeds(1 << 30)

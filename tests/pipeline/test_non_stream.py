@@ -137,6 +137,13 @@ def test_an_answer_with_too_many_values_is_not_parsed(kind: str) -> None:
         read_reply(exchange, data, kind)
 
 
+def test_a_stream_with_too_many_values_is_not_read_as_a_whole() -> None:
+    """Each of its events is small, but all are in memory at once."""
+    data = TEXT + b'data: {"x":[[[[[[[]]]]]]]}\n\n' * 250_000 + END + DONE
+    with pytest.raises(BadUpstream, match="too large"):
+        read_reply(kimi(), data, "text/event-stream")
+
+
 def test_an_unchanged_document_is_known_as_such() -> None:
     data = b'{"choices": [{"index": 0, "message": {"content": "Ho"}, "finish_reason": "stop"}]}'
     for content_type, unchanged in (("application/json", True), ("text/plain", False)):

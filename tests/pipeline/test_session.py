@@ -53,6 +53,23 @@ def test_a_complete_stream_leaves_as_it_came() -> None:
         assert session.failure is None
 
 
+def test_a_stream_of_endless_calls_ends_with_an_error() -> None:
+    """Some of each call is kept, to the end of the stream."""
+    data = [event({"tool_calls": [{"index": at, "id": f"c{at}", "function": {"name": "f"}}]}) for at in range(16_385)]
+    out, session = run([*data, END, DONE])
+    assert isinstance(session.failure, BadUpstream)
+    assert b"longer than the limit" in out
+    assert b"[DONE]" not in out
+
+
+def test_a_stream_may_say_as_much_as_a_document() -> None:
+    session = Session(kimi(), SSE, document_limit=100)
+    assert session.feed(event({"content": "a" * 100}))
+    assert session.failure is None
+    assert b"longer than the limit" in session.feed(TEXT)
+    assert session.finished
+
+
 def test_nothing_is_read_behind_done() -> None:
     out, session = run([TEXT + END + DONE + TEXT, TEXT])
     assert out == TEXT + END + DONE

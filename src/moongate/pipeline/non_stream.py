@@ -11,13 +11,15 @@ from moongate.chat.event_reader import is_answer
 from moongate.chat.items import Chunk, Done, Failure, Item
 from moongate.chat.progress import Progress
 from moongate.errors import BadUpstream, GatewayError
-from moongate.payload import JsonObject, object_of
+from moongate.payload import MAX_VALUES, JsonObject, more_values_than, object_of
 from moongate.pipeline.upstream_reader import AnswerDocument, UpstreamReader, checked_answer
 from moongate.wire.frames import DOCUMENT_LIMIT, DONE
 from moongate.wire.framing import declared_framing, decoder_for, framing_of
 
+MAX_STREAM_VALUES: Final = 2 * MAX_VALUES  # of JSON in a stream that is read as a whole: all are in memory at once
 MAX_END_EVENT: Final = 1024  # bytes of an event that may be the marker of the end, and what is looked at around it
 MAX_PLACES: Final = 16  # that may be the marker, in one read
+_TOO_LARGE: Final = "the provider's answer is too large"
 _EVENT_ENDS: Final = (b"\n\n", b"\r\r", b"\n\r")  # the last one is the middle of CR LF CR LF
 
 
@@ -53,11 +55,13 @@ def _read(exchange: Exchange, data: bytes, content_type: str) -> JsonObject:
         parsed = object_of(data)
         if parsed is not None:
             return exchange.reply(checked_answer(parsed))
+    if more_values_than(data, MAX_STREAM_VALUES):
+        raise BadUpstream(_TOO_LARGE)
     upstream = UpstreamReader(content_type, DOCUMENT_LIMIT, DOCUMENT_LIMIT)
     items = upstream.feed(data)
     last = upstream.close()
     if upstream.overflow:
-        raise BadUpstream("the provider's answer is too large")
+        raise BadUpstream(_TOO_LARGE)
     if isinstance(last, AnswerDocument):
         return exchange.reply(last.body())
     stream = _Stream()

@@ -17,6 +17,7 @@ from moongate.pipeline.upstream_reader import AnswerDocument, UpstreamReader
 from moongate.wire.frames import DOCUMENT_LIMIT, EVENT_LIMIT
 
 _TOO_LARGE: Final = "the provider sent an event or a document that is too large"
+_TOO_LONG: Final = "the provider's answer is longer than the limit"
 
 
 class Session:
@@ -123,7 +124,10 @@ class Session:
             if isinstance(item, Chunk):
                 self.started = True
                 self._progress.saw(item.payload)
-                self._write(self._feed_exchange(item), out)
+                if self._progress.exceeds(self._limits[1]):
+                    out.append(self._fail(BadUpstream(_TOO_LONG)))
+                else:
+                    self._write(self._feed_exchange(item), out)
             elif isinstance(item, Done):
                 out += self._end(item) if self._progress.began else [self._fail(self._reader.unfinished(began=False))]
             elif isinstance(item, Failure):

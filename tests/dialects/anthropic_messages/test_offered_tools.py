@@ -6,6 +6,7 @@ import pytest
 
 from moongate.dialects.anthropic_messages.offered_tools import LoadedTools, offered_tools
 from moongate.dialects.anthropic_messages.request import chat_request
+from moongate.errors import BadRequest
 from moongate.payload import JsonObject
 
 SEARCH: JsonObject = {"name": "ToolSearch", "input_schema": {"type": "object"}}
@@ -33,6 +34,17 @@ def asked(*blocks: JsonObject) -> JsonObject:
 
 def user(*blocks: JsonObject) -> JsonObject:
     return {"role": "user", "content": list(blocks)}
+
+
+def test_tools_whose_schema_is_known_are_few() -> None:
+    """Each takes a schema of eight hundred bytes."""
+    editors: list[JsonObject] = [{"type": "text_editor_20250728", "name": f"edit{n}"} for n in range(129)]
+    assert len(offered_tools({"tools": [*editors[:128], MAIL]}).tools) == 128
+    own = [{**editor, "input_schema": {}} for editor in editors]
+    assert len(offered_tools({"tools": own}).tools) == 129
+    with pytest.raises(BadRequest, match="more than 128") as caught:
+        offered_tools({"tools": editors})
+    assert caught.value.path == "tools[128]"
 
 
 SEARCHED = [USER, asked(use("ToolSearch")), user(result(reference("mail")))]

@@ -52,7 +52,13 @@ def test_custom_tools_and_tools_of_the_client() -> None:
 
 @pytest.mark.parametrize(
     ("tools", "path"),
-    [("x", "tools"), ([3], "tools[0]"), ([{}], "tools[0].name"), ([{"type": "namespace"}], "tools[0].name")],
+    [
+        ("x", "tools"),
+        ([3], "tools[0]"),
+        ([{}], "tools[0].name"),
+        ([{"type": "namespace"}], "tools[0].name"),
+        ([{"type": "namespace", "name": "n" * 257, "tools": []}], "tools[0].name"),
+    ],
 )
 def test_malformed_declarations_are_refused(tools: object, path: str) -> None:
     with pytest.raises(BadRequest) as refusal:

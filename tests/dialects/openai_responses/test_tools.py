@@ -6,7 +6,7 @@ import pytest
 
 from moongate.chat.contracts import Note
 from moongate.dialects.openai_responses.declared_tools import CalledTool, flat_name
-from moongate.dialects.openai_responses.tools import choice_fields, left_out_tools, toolbox
+from moongate.dialects.openai_responses.tools import Toolbox, choice_fields, left_out_tools, toolbox
 from moongate.errors import BadRequest
 from moongate.payload import JsonObject
 
@@ -71,6 +71,25 @@ def test_flattened_names_that_collide_get_a_number() -> None:
     ]
     for name, called in box.by_name.items():
         assert box.name_of(called.name, called.namespace, called.kind) == name
+
+
+def test_each_number_of_names_that_collide_is_tried_once() -> None:
+    """Thousands of tools, split at different places into namespace and name, may have one flat name."""
+
+    class Watched(dict[str, CalledTool]):
+        looks = 0
+
+        def __contains__(self, name: object) -> bool:
+            self.looks += 1
+            return super().__contains__(name)
+
+    box = Toolbox()
+    box.by_name = watched = Watched()
+    parts = ["a"] * 100
+    for cut in range(1, len(parts)):
+        box.add_name(CalledTool("function", "__".join(parts[cut:]), "__".join(parts[:cut])))
+    assert len(box.names) == len(parts) - 1
+    assert watched.looks < 3 * len(parts)
 
 
 def test_a_tool_that_is_repeated_is_offered_once() -> None:

@@ -10,8 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from typing import Final
 
-from moongate.dialects.anthropic_messages.tools import ADDITION, chat_tool, declared_tools
+from moongate.dialects.anthropic_messages.tools import ADDITION, chat_tool, declared_tools, is_predefined
+from moongate.errors import BadRequest
 from moongate.payload import JsonObject
+
+MAX_PREDEFINED: Final = 128  # tools whose schema is written here: it is twenty times as long as what names them
 
 _SERVER_SEARCH: Final = "tool_search_tool_"  # followed by the kind of search and a date
 
@@ -38,11 +41,15 @@ def offered_tools(body: JsonObject) -> LoadedTools:
     late: set[str] = set()  # declared inside messages
     added: dict[int, list[str]] = {}
     searched_on_server = False
+    predefined = 0
     for path, tool, message in declared_tools(body):
         mapped = chat_tool(tool, path)
         if mapped is None:
             searched_on_server = searched_on_server or str(tool.get("type")).startswith(_SERVER_SEARCH)
             continue
+        predefined += is_predefined(tool)
+        if predefined > MAX_PREDEFINED:
+            raise BadRequest(f"there are more than {MAX_PREDEFINED} tools without a schema", path=path)
         name = mapped["function"]["name"]
         if message is not None:
             added.setdefault(message, []).append(name)

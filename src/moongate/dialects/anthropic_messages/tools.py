@@ -90,7 +90,7 @@ def chat_tool(tool: JsonObject, path: str) -> JsonObject | None:
     if isinstance(tool.get("function"), dict) and isinstance(tool["function"].get("name"), str):
         return {"type": "function", "function": tool["function"]}  # already in chat's format
     schema, description = tool.get("input_schema"), tool.get("description")
-    if schema is None and kind not in (None, "custom"):
+    if is_predefined(tool):
         predefined = _PREDEFINED.get(str(kind).rsplit("_", 1)[0])
         if predefined is None:
             return None
@@ -105,6 +105,12 @@ def chat_tool(tool: JsonObject, path: str) -> JsonObject | None:
     if isinstance(tool.get("strict"), bool):
         function["strict"] = tool["strict"]
     return {"type": "function", "function": function}
+
+
+def is_predefined(tool: JsonObject) -> bool:
+    """Is it one of Anthropic's, which have no schema in the request?"""
+    is_chat = isinstance(tool.get("function"), dict) and isinstance(tool["function"].get("name"), str)
+    return not is_chat and tool.get("input_schema") is None and tool.get("type") not in (None, "custom")
 
 
 def choice_fields(choice: object, offered: Set[str]) -> JsonObject:

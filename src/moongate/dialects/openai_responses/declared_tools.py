@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from moongate.dialects.openai_responses.client_tools import Kind, runs_on_client
 from moongate.errors import BadRequest
 from moongate.payload import JsonObject
+
+MAX_NAMESPACE: Final = 256  # characters: the name of a namespace is sent with each of its tools
 
 
 class CalledTool:
@@ -88,6 +90,8 @@ def _read_tools(tools: object, path: str, declared: list[DeclaredTool], loaded_a
         deferred = deferred or (loaded_at is None and tool.get("defer_loading") is True)
         if tool.get("type") == "namespace":
             name = _name(tool, tool_path)
+            if len(name) > MAX_NAMESPACE:
+                raise BadRequest(f"must have at most {MAX_NAMESPACE} characters", path=f"{tool_path}.name")
             stack += _entries(tool.get("tools"), f"{tool_path}.tools", namespace or name, deferred)
         else:
             called = _called(tool, namespace, tool_path)

@@ -40,9 +40,10 @@ _CHOSEN: Final[tuple[Kind, ...]] = ("custom", "local_shell", "shell", "apply_pat
 class Toolbox:
     """The offered tools: as chat tools, and which chat name stands for which of the client's tools."""
 
-    __slots__ = ("by_name", "loaded", "names", "tools")
+    __slots__ = ("_numbers", "by_name", "loaded", "names", "tools")
 
     def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}  # flat name → the highest number that was tried for it
         self.tools: list[JsonObject] = []
         self.loaded: dict[int, list[JsonObject]] = {}  # by the input item with which a tool search loaded them
         self.by_name: dict[str, CalledTool] = {}
@@ -53,10 +54,9 @@ class Toolbox:
         if called in self.names:
             return self.names[called]
         name = flat = flat_name(called.name, called.namespace)
-        count = 1
         while name in self.by_name:
-            count += 1
-            name = f"{flat}_{count}"
+            self._numbers[flat] = number = self._numbers.get(flat, 1) + 1
+            name = f"{flat}_{number}"
         self.by_name[name], self.names[called] = called, name
         return name
 
