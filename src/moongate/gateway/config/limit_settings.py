@@ -49,7 +49,9 @@ class Limits:
         Number(1000, 100_000_000, integer=True), MAX_VALUES, "JSON values in a request: each takes memory"
     )
     event: int = setting(BYTES, 8 << 20, "bytes of one event of a provider's stream")
-    answer: int = setting(BYTES, 64 << 20, "bytes of a provider's answer that is not streamed; texts and calls of one that is")
+    answer: int = setting(
+        BYTES, 64 << 20, "bytes of a provider's answer that is not streamed; texts and calls of one that is"
+    )
     in_flight: int = setting(COUNT, 1000, "requests at the same time, per worker; beyond: 503")
     connections: int = setting(COUNT, 2000, "connections to one provider, per worker")
     connections_per_address: int = setting(
