@@ -28,8 +28,7 @@ It speaks the messages front alone. All of its model names (opus, sonnet, haiku)
 otherwise it would ask for models that your provider does not have. `CLAUDE_CODE_MAX_CONTEXT_TOKENS`
 tells it the context window; for a model that it does not know it would assume a million tokens.
 
-Two things look like errors, but do not matter: with `-p` it prints `[claude-code:unrecognized_model]`,
-and at every start it asks for `/api/hello` without a key, which moongate's log shows as a 401.""",
+With `-p` it prints `[claude-code:unrecognized_model]`, which does not matter.""",
     "codex": """\
 It speaks the responses front alone. `moongate-models.json` tells it the context window and the tools of
 your model, which is not in its own list. Without that file it would assume those of an unknown model.""",

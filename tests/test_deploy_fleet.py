@@ -117,9 +117,9 @@ def test_names_and_ports_fit_together() -> None:
     assert monitor["endpoints"][0]["port"] == admin["spec"]["ports"][0]["name"]
     target = BY_NAME["HorizontalPodAutoscaler", "moongate"]["spec"]["scaleTargetRef"]
     assert (target["kind"], target["name"]) in BY_NAME
-    told = (KUBERNETES / "kustomization.yaml").read_text(encoding="utf-8")
+    kustomization = (KUBERNETES / "kustomization.yaml").read_text(encoding="utf-8")
     keys = [each["valueFrom"]["secretKeyRef"]["key"] for each in CONTAINER["env"] if "valueFrom" in each]
-    assert all(f"--from-literal={key}=" in told for key in keys)
+    assert all(f"--from-literal={key}=" in kustomization for key in keys)
 
 
 def test_gateways_of_the_compose_file_are_unprivileged_and_are_who_the_others_ask() -> None:

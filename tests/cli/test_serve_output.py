@@ -36,6 +36,8 @@ def test_standard_output_holds_log_lines_alone(tmp_path: Path, upstream: Scripte
         assert served.out == ""
         assert get(f"{root}/health").status == 200
         assert get(f"{root}/ready").status == 200
+        assert get(f"{root}/").status == 200
+        assert get(f"{root}/api/hello").status == 401  # Claude Code asks it at every start, without a key
         assert post(root + PATH, ASK, key=CLIENT).status == 200
         assert get(f"{root}/v1/models", key=CLIENT).status == 200
         served.process.send_signal(signal.SIGHUP)

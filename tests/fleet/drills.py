@@ -150,14 +150,14 @@ def _figures(drill: Drill, seen: list[Seen], away: float, left: int, metric: flo
             Figure("requests lost that began later", len(failed) - len(cut), most=0, least=0),
             Figure("slots left after the lease", left, most=0, least=0),
         )
-    told = sum("the shared state" in node.log and "is away" in node.log for node in fleet.nodes)
+    reporting = sum("the shared state" in node.log and "is away" in node.log for node in fleet.nodes)
     may_fail = LIMITED if drill.on_loss == "closed" else ""
     return (
         Figure("answers", sum(each.outcome == "answered" for each in seen), least=100),
         Figure("cut answers", sum(each.outcome == "cut" for each in seen), most=0, least=0),
         Figure("requests refused because of it", sum(each.group == LIMITED for each in failed)),
         Figure("others that failed", sum(each.group != may_fail for each in failed), most=0, least=0),
-        Figure("gateways that say so in the log", told, least=drill.noticed_by),
+        Figure("gateways that say so in the log", reporting, least=drill.noticed_by),
         Figure("gateways whose metric says so", metric, least=drill.noticed_by),
         Figure("slots left after the lease", left, most=0, least=0),
     )

@@ -77,7 +77,7 @@ def test_beyond_the_limit_of_requests_in_flight_is_a_503(first: Scripted) -> Non
     assert len(first.seen) == 3
 
 
-def dribbling(gateway: RunningGateway, path: str = PATH, body: bytes = b"") -> socket.socket:
+def slow_request(gateway: RunningGateway, path: str = PATH, body: bytes = b"") -> socket.socket:
     """A request whose body is never complete."""
     host, port = gateway.root.removeprefix("http://").split(":")
     client = socket.create_connection((host, int(port)), timeout=TIMEOUT)
@@ -90,7 +90,7 @@ def dribbling(gateway: RunningGateway, path: str = PATH, body: bytes = b"") -> s
 def test_slow_senders_do_not_use_up_slots(first: Scripted, body: bytes) -> None:
     first.play = whole
     with run_gateway({"providers": [provider("a", first)], "limits": {"in_flight": 1}}) as gateway:
-        slow = [dribbling(gateway, path, body) for path in (PATH, "/v1/messages", "/v1/messages/count_tokens")]
+        slow = [slow_request(gateway, path, body) for path in (PATH, "/v1/messages", "/v1/messages/count_tokens")]
         until(lambda: len(gateway.app.active_requests) == 3)
         assert ask(gateway).status == 200
         first.play = forever
@@ -108,7 +108,7 @@ def test_slow_senders_do_not_use_up_slots(first: Scripted, body: bytes) -> None:
 def test_a_page_does_not_read_a_body_that_it_does_not_need(first: Scripted) -> None:
     with (
         run_gateway({"providers": [provider("a", first)]}) as gateway,
-        contextlib.closing(dribbling(gateway, "/health")) as client,
+        contextlib.closing(slow_request(gateway, "/health")) as client,
     ):
         assert client.recv(1000).startswith(b"HTTP/1.1 405 ")
 

@@ -50,7 +50,7 @@ def provider() -> Iterator[Scripted]:
         yield background.start(Scripted(play).start())
 
 
-class Told:
+class Reports:
     def __init__(self) -> None:
         self.worths: list[str] = []
         self.requests = 0
@@ -60,29 +60,31 @@ class Told:
         self.requests += report.requests
 
 
-def client_of(provider: Scripted, key: str, told: Told, path: str = "/v1", **more: Any) -> openai.OpenAI:
+def client_of(provider: Scripted, key: str, reports: Reports, path: str = "/v1", **more: Any) -> openai.OpenAI:
     http = httpx2.Client(
-        transport=KimiTransport(on_answer=told), timeout=more.pop("timeout", 60), follow_redirects=True
+        transport=KimiTransport(on_answer=reports), timeout=more.pop("timeout", 60), follow_redirects=True
     )
     return openai.OpenAI(base_url=provider.url + path, api_key=key, http_client=http, **more)
 
 
-def async_client_of(provider: Scripted, key: str, told: Told, path: str = "/v1", **more: Any) -> openai.AsyncOpenAI:
-    transport = AsyncKimiTransport(on_answer=told)
+def async_client_of(
+    provider: Scripted, key: str, reports: Reports, path: str = "/v1", **more: Any
+) -> openai.AsyncOpenAI:
+    transport = AsyncKimiTransport(on_answer=reports)
     http = httpx2.AsyncClient(transport=transport, timeout=more.pop("timeout", 60), follow_redirects=True)
     return openai.AsyncOpenAI(base_url=provider.url + path, api_key=key, http_client=http, **more)
 
 
-def ask(provider: Scripted, key: str, told: Told, *, stream: bool, **more: Any) -> str:
-    with client_of(provider, key, told, **more) as client:
+def ask(provider: Scripted, key: str, reports: Reports, *, stream: bool, **more: Any) -> str:
+    with client_of(provider, key, reports, **more) as client:
         if not stream:
             return client.chat.completions.create(model=MODEL, messages=HI).choices[0].message.content or ""
         parts = client.chat.completions.create(model=MODEL, messages=HI, stream=True)
         return "".join(part.choices[0].delta.content or "" for part in parts if part.choices)
 
 
-async def ask_async(provider: Scripted, key: str, told: Told, *, stream: bool, **more: Any) -> str:
-    async with async_client_of(provider, key, told, **more) as client:
+async def ask_async(provider: Scripted, key: str, reports: Reports, *, stream: bool, **more: Any) -> str:
+    async with async_client_of(provider, key, reports, **more) as client:
         if not stream:
             return (await client.chat.completions.create(model=MODEL, messages=HI)).choices[0].message.content or ""
         text = ""
@@ -91,10 +93,10 @@ async def ask_async(provider: Scripted, key: str, told: Told, *, stream: bool, *
         return text
 
 
-def answer(provider: Scripted, key: str, told: Told, *, blocking: bool, stream: bool, **more: Any) -> str:
+def answer(provider: Scripted, key: str, reports: Reports, *, blocking: bool, stream: bool, **more: Any) -> str:
     if blocking:
-        return ask(provider, key, told, stream=stream, **more)
-    return asyncio.run(ask_async(provider, key, told, stream=stream, **more))
+        return ask(provider, key, reports, stream=stream, **more)
+    return asyncio.run(ask_async(provider, key, reports, stream=stream, **more))
 
 
 WAYS = pytest.mark.parametrize(
@@ -104,24 +106,24 @@ WAYS = pytest.mark.parametrize(
 
 @WAYS
 def test_a_redirect_is_followed_and_is_no_answer(provider: Scripted, blocking: bool, stream: bool) -> None:
-    told = Told()
-    assert answer(provider, "k", told, path="/moved", blocking=blocking, stream=stream) == "Hello."
-    assert told.worths == ["clean"]
+    reports = Reports()
+    assert answer(provider, "k", reports, path="/moved", blocking=blocking, stream=stream) == "Hello."
+    assert reports.worths == ["clean"]
 
 
 @WAYS
 def test_the_sdk_tries_again_and_each_try_is_told(provider: Scripted, blocking: bool, stream: bool) -> None:
-    told = Told()
-    assert answer(provider, "twice", told, blocking=blocking, stream=stream) == "Hello."
-    assert (told.worths, told.requests) == (["failed", "failed", "clean"], 3)
+    reports = Reports()
+    assert answer(provider, "twice", reports, blocking=blocking, stream=stream) == "Hello."
+    assert (reports.worths, reports.requests) == (["failed", "failed", "clean"], 3)
 
 
 @WAYS
 def test_a_provider_that_stalls_is_a_timeout(provider: Scripted, blocking: bool, stream: bool) -> None:
-    told = Told()
+    reports = Reports()
     with pytest.raises((openai.APITimeoutError, httpx2.ReadTimeout)):
-        answer(provider, "stalls", told, blocking=blocking, stream=stream, timeout=0.5, max_retries=0)
-    assert told.worths == ["failed"]
+        answer(provider, "stalls", reports, blocking=blocking, stream=stream, timeout=0.5, max_retries=0)
+    assert reports.worths == ["failed"]
 
 
 @WAYS
@@ -129,26 +131,26 @@ def test_a_provider_that_cannot_be_reached_is_a_connection_error(blocking: bool,
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))  # nobody listens there
         nobody = type("Nobody", (), {"url": f"http://127.0.0.1:{held.getsockname()[1]}"})()
-        told = Told()
+        reports = Reports()
         with pytest.raises(openai.APIConnectionError):
-            answer(nobody, "k", told, blocking=blocking, stream=stream, max_retries=0)
-    assert told.worths == ["failed"]
+            answer(nobody, "k", reports, blocking=blocking, stream=stream, max_retries=0)
+    assert reports.worths == ["failed"]
 
 
 @pytest.mark.parametrize("blocking", [True, False])
 def test_a_compressed_answer_is_read(provider: Scripted, blocking: bool) -> None:
-    told = Told()
-    assert answer(provider, "gzip", told, blocking=blocking, stream=False) == "Hello."
-    assert told.worths == ["clean"]
+    reports = Reports()
+    assert answer(provider, "gzip", reports, blocking=blocking, stream=False) == "Hello."
+    assert reports.worths == ["clean"]
 
 
 def test_many_threads_share_one_transport(provider: Scripted) -> None:
-    told = Told()
-    with client_of(provider, "k", told) as client, ThreadPoolExecutor(8) as pool:
+    reports = Reports()
+    with client_of(provider, "k", reports) as client, ThreadPoolExecutor(8) as pool:
 
         def name(number: int) -> str:
             messages: list[Any] = [{"role": "user", "content": str(number)}]
             return client.chat.completions.create(model=MODEL, messages=messages).id
 
         assert list(pool.map(name, range(40))) == [str(number) for number in range(40)]
-    assert told.worths == ["clean"] * 40
+    assert reports.worths == ["clean"] * 40

@@ -124,19 +124,19 @@ def test_parse_gives_the_arguments_as_a_model(simulator: SimServer) -> None:
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 def test_notes_and_verdict_are_in_the_response_and_told_to_the_callback(simulator: SimServer, stream: bool) -> None:
-    told: list[AnswerReport] = []
+    reports: list[AnswerReport] = []
     body = {
         "model": model_name("k2.5", "markers"),
         "messages": [{"role": "user", "content": "Use the tools."}],
         "tools": OFFERED,
         "stream": stream,
     }
-    with httpx2.Client(transport=KimiTransport(on_answer=told.append), timeout=60) as client:
+    with httpx2.Client(transport=KimiTransport(on_answer=reports.append), timeout=60) as client:
         with client.stream("POST", f"{simulator.url}/chat/completions", json=body) as response:
             report = response.extensions["moongate"]
-            assert (report.verdict.worth, told) == (("aborted", []) if stream else ("repaired", [report]))
+            assert (report.verdict.worth, reports) == (("aborted", []) if stream else ("repaired", [report]))
             response.read()
-        assert told == [report]
+        assert reports == [report]
     assert report.verdict.worth == "repaired"
     assert "markers_parsed" in [note.kind for note in report.notes]
     assert (report.model, report.requests) == (body["model"], 1)
@@ -144,42 +144,42 @@ def test_notes_and_verdict_are_in_the_response_and_told_to_the_callback(simulato
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 def test_the_guard_asks_again(simulator: SimServer, stream: bool) -> None:
-    told: list[AnswerReport] = []
+    reports: list[AnswerReport] = []
     model = model_name("k2", "valid-0-empty-turns-second-try")
-    with client_of(simulator, options={"preset": "strict"}, on_answer=told.append) as client:
+    with client_of(simulator, options={"preset": "strict"}, on_answer=reports.append) as client:
         answer = (streamed if stream else whole)(client, model, [{"role": "user", "content": f"Go. {stream}"}])
     assert answer.choices[0].message.tool_calls
-    (report,) = told
+    (report,) = reports
     assert report.requests == 2
     assert report.verdict.worth in ("clean", "repaired")
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 def test_a_refusal_is_answered_and_remembered_by_its_transport(simulator: SimServer, stream: bool) -> None:
-    told: list[AnswerReport] = []
+    reports: list[AnswerReport] = []
     model = model_name("k2.5", f"fixed-sampling-{'crlf' if stream else 'no-done'}")
     for _transport in range(2):
-        with client_of(simulator, options={"family": "k2"}, on_answer=told.append) as client:
+        with client_of(simulator, options={"family": "k2"}, on_answer=reports.append) as client:
             for _request in range(2):
                 answer = client.chat.completions.create(
                     model=model, messages=[{"role": "user", "content": "Hi"}], temperature=0.25, stream=stream
                 )
                 list(answer)
-    assert [report.requests for report in told] == [2, 1, 2, 1]
-    assert [[note.after for note in report.learned] for report in told] == [["sampling"], [], ["sampling"], []]
+    assert [report.requests for report in reports] == [2, 1, 2, 1]
+    assert [[note.after for note in report.learned] for report in reports] == [["sampling"], [], ["sampling"], []]
 
 
 def test_a_refusal_without_a_rule_comes_as_it_is(simulator: SimServer) -> None:
-    told: list[AnswerReport] = []
+    reports: list[AnswerReport] = []
     with (
-        client_of(simulator, options={"learnFromRefusals": False, "family": "k2"}, on_answer=told.append) as client,
+        client_of(simulator, options={"learnFromRefusals": False, "family": "k2"}, on_answer=reports.append) as client,
         pytest.raises(openai.BadRequestError, match="only 1 is allowed") as refused,
     ):
         client.chat.completions.create(
             model=model_name("k2.5", "fixed-sampling"), messages=[{"role": "user", "content": "Hi"}], temperature=0.25
         )
-    assert refused.value.response.extensions["moongate"] is told[0]
-    assert told[0].verdict.worth == "aborted"
+    assert refused.value.response.extensions["moongate"] is reports[0]
+    assert reports[0].verdict.worth == "aborted"
 
 
 @pytest.mark.parametrize(
@@ -198,27 +198,27 @@ def test_errors_of_the_provider_stay_what_they_are(
 
 @pytest.mark.parametrize("row", ["broken", "broken-chunk", "error-mid"])
 def test_a_stream_that_breaks_never_ends_like_a_complete_answer(simulator: SimServer, row: str) -> None:
-    told: list[AnswerReport] = []
-    with client_of(simulator, on_answer=told.append) as client:
+    reports: list[AnswerReport] = []
+    with client_of(simulator, on_answer=reports.append) as client:
         stream = client.chat.completions.create(
             model=model_name("k2.5", row), messages=[{"role": "user", "content": "Hi"}], stream=True
         )
         with pytest.raises((openai.APIError, httpx2.HTTPError)):
             list(stream)
-    assert [report.verdict.worth for report in told] == ["failed"]
+    assert [report.verdict.worth for report in reports] == ["failed"]
 
 
 def test_a_stream_that_is_left_closes_its_connection(simulator: SimServer) -> None:
-    told: list[AnswerReport] = []
+    reports: list[AnswerReport] = []
     inner = httpx2.HTTPTransport()
-    http = httpx2.Client(transport=KimiTransport(inner, on_answer=told.append), timeout=60)
+    http = httpx2.Client(transport=KimiTransport(inner, on_answer=reports.append), timeout=60)
     client = openai.OpenAI(base_url=simulator.url, api_key="key", max_retries=0, http_client=http)
     stream = client.chat.completions.create(
         model=model_name("k2.5", "stalled"), messages=[{"role": "user", "content": "Hi"}], stream=True
     )
     next(iter(stream))
     stream.close()
-    assert [report.verdict.worth for report in told] == ["aborted"]
+    assert [report.verdict.worth for report in reports] == ["aborted"]
     assert inner._pool.connections == []
     client.close()
 

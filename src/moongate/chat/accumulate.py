@@ -26,7 +26,7 @@ class Accumulator:
     def __init__(self, *, late_ids: bool = True) -> None:
         self._late_ids = late_ids
         self._top: JsonObject = {}
-        self._choices: dict[int, _Choice] = {}
+        self._choices: dict[int, _AccumulatedChoice] = {}
         self._usage: Any = None
 
     def feed(self, payload: JsonObject) -> None:
@@ -38,7 +38,7 @@ class Accumulator:
             if isinstance(choice, dict):
                 index = choice_index(choice, at)
                 if index not in self._choices:
-                    self._choices[index] = _Choice(index, self._late_ids)
+                    self._choices[index] = _AccumulatedChoice(index, self._late_ids)
                 self._choices[index].feed(choice)
 
     @property
@@ -56,7 +56,7 @@ class Accumulator:
         return body
 
 
-class _Call(CallSlot):
+class _AccumulatedCall(CallSlot):
     __slots__ = ("early", "kind", "members", "named", "pieced")
 
     def __init__(self) -> None:
@@ -78,7 +78,7 @@ class _Call(CallSlot):
         return {"id": self.original_id if late_ids else self.early, "type": kind, **rest, kind: body}
 
 
-class _Choice:
+class _AccumulatedChoice:
     __slots__ = ("_calls", "_late_ids", "_members", "_message", "_named", "_reason", "_texts", "index")
 
     def __init__(self, index: int, late_ids: bool) -> None:
@@ -88,8 +88,8 @@ class _Choice:
         self._message: JsonObject = {}
         self._members: JsonObject = {}
         self._reason: Any = None
-        self._calls: CallGrouping[_Call] = CallGrouping(_Call)
-        self._named: list[_Call] = []
+        self._calls: CallGrouping[_AccumulatedCall] = CallGrouping(_AccumulatedCall)
+        self._named: list[_AccumulatedCall] = []
 
     def feed(self, choice: JsonObject) -> None:
         _keep(self._members, choice, _CHOICE_MEMBERS)

@@ -27,7 +27,7 @@ class ResponsesApi:
         items = body.get("input")
         if not isinstance(items, list):
             return body
-        written = _History(calls, fills=rules.fills_reasoning(chat)).written(items)
+        written = _ItemHistory(calls, fills=rules.fills_reasoning(chat)).written(items)
         if len(written) == len(items) and all(map(is_, written, items)):
             return body
         notes.add("id" if len(written) == len(items) else "reasoning", "input")
@@ -85,7 +85,7 @@ class ResponsesApi:
         }
 
 
-class _History:
+class _ItemHistory:
     """The items of a conversation: those of the assistant that follow each other are one message."""
 
     def __init__(self, calls: CallHistory, *, fills: bool) -> None:

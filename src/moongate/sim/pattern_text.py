@@ -36,17 +36,17 @@ def text_for(pattern: str, shortest: int = 0, wished: str = "") -> str | None:
     if shortest <= len(wished) <= (MAX_NESTED_TEXT if nested else MAX_TEXT) and compiled.search(wished):
         return wished
     if nested:
-        text = _Reader(pattern, 0).read()
+        text = _PatternWriter(pattern, 0).read()
         return text if len(text) >= shortest else None
     for wanted in dict.fromkeys((0, 1, min(shortest, MAX_TEXT))):
-        text = _Reader(pattern, wanted).read()[:MAX_TEXT]
+        text = _PatternWriter(pattern, wanted).read()[:MAX_TEXT]
         for candidate in (text, text.ljust(shortest, "a")):
             if len(candidate) >= shortest and compiled.search(candidate):
                 return candidate
     return None
 
 
-class _Reader:
+class _PatternWriter:
     """Reads a pattern once and writes a text beside it. `wanted`: how often an open repetition is repeated."""
 
     def __init__(self, pattern: str, wanted: int) -> None:

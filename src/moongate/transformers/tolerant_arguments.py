@@ -44,7 +44,7 @@ def mended(arguments: Any) -> str | None:
     return None if found is None else dumps_text(found)
 
 
-class _HeldCall:
+class _MendedCall:
     """One call: its slot, which may be machine code and so has no subclasses here, and what is made of it."""
 
     __slots__ = ("mended", "slot", "written")
@@ -61,9 +61,9 @@ class ArgumentsExchange(BaseExchange):
     def __init__(self, request: JsonObject) -> None:
         super().__init__(request)
         self._groupings: dict[int, CallGrouping[CallSlot]] = {}  # by choice
-        self._calls: dict[CallSlot, _HeldCall] = {}
+        self._calls: dict[CallSlot, _MendedCall] = {}
         self._open: set[int] = set()  # choices with calls that have not finished
-        self._held: list[tuple[Chunk, list[_HeldCall]]] = []  # with the call of each delta in it
+        self._held: list[tuple[Chunk, list[_MendedCall]]] = []  # with the call of each delta in it
         self._chars = 0
 
     def reply(self, body: JsonObject) -> JsonObject:
@@ -83,9 +83,9 @@ class ArgumentsExchange(BaseExchange):
     def close(self) -> Sequence[Item]:
         return self._released()
 
-    def _seen(self, payload: JsonObject) -> list[_HeldCall]:
+    def _seen(self, payload: JsonObject) -> list[_MendedCall]:
         """The call of each delta in this chunk."""
-        found: list[_HeldCall] = []
+        found: list[_MendedCall] = []
         choices = payload.get("choices")
         for at, choice in enumerate(choices if isinstance(choices, list) else ()):
             if not isinstance(choice, dict):
@@ -93,7 +93,7 @@ class ArgumentsExchange(BaseExchange):
             index = choice_index(choice, at)
             for entry in _entries(choice.get("delta")):
                 slot = self._groupings.setdefault(index, CallGrouping(CallSlot)).route(entry)
-                found.append(self._calls.setdefault(slot, _HeldCall(slot)))
+                found.append(self._calls.setdefault(slot, _MendedCall(slot)))
                 self._chars += len(arguments_text(function_of(entry).get("arguments")))
                 self._open.add(index)
             if choice.get("finish_reason"):
@@ -137,7 +137,7 @@ def _entries(delta: Any) -> list[JsonObject]:
     return [each for each in calls if isinstance(each, dict)] if isinstance(calls, list) else []
 
 
-def _rewritten(chunk: Chunk, calls: list[_HeldCall]) -> Chunk:
+def _rewritten(chunk: Chunk, calls: list[_MendedCall]) -> Chunk:
     """The chunk with mended arguments: all of them in the first delta of a call that has some, none in the others."""
     if all(call.mended is None for call in calls):
         return chunk
@@ -152,7 +152,7 @@ def _rewritten(chunk: Chunk, calls: list[_HeldCall]) -> Chunk:
     return Chunk.of(edit_choices(chunk.payload, edit))
 
 
-def _entry(entry: JsonObject, call: _HeldCall) -> JsonObject:
+def _entry(entry: JsonObject, call: _MendedCall) -> JsonObject:
     function = function_of(entry)
     if call.mended is None or not arguments_text(function.get("arguments")):
         return entry

@@ -26,7 +26,7 @@ _WORDS: Final = {"true": True, "True": True, "false": False, "False": False, "nu
 _ESCAPE: Final = re.compile(r"\\(.)|([\x00-\x1f\"])", re.DOTALL)
 
 
-class _Unreadable(Exception):
+class _Ambiguous(Exception):
     """There is no one meaning."""
 
 
@@ -36,11 +36,11 @@ def tolerant_object(text: str) -> JsonObject | None:
     >>> tolerant_object("{path: 'a.py', lines: [1, 2,], all: True")
     {'path': 'a.py', 'lines': [1, 2], 'all': True}
     """
-    reader = _Reader(_unfenced(text))
+    reader = _JsonReader(_unfenced(text))
     try:
         value = reader.value(0)
         reader.skip()
-    except _Unreadable:
+    except _Ambiguous:
         return None
     if reader.rest:
         return None
@@ -57,7 +57,7 @@ def _unfenced(text: str) -> str:
     return block.partition("\n")[2].removesuffix(_FENCE)
 
 
-class _Reader:
+class _JsonReader:
     """A text and how far it is read."""
 
     def __init__(self, text: str) -> None:
@@ -76,7 +76,7 @@ class _Reader:
 
     def value(self, depth: int) -> Any:
         if depth > MAX_DEPTH:
-            raise _Unreadable
+            raise _Ambiguous
         first = self.skip()
         if first == "{":
             return dict(self._members(depth))
@@ -92,7 +92,7 @@ class _Reader:
             quote = self.skip()
             name = self._string(quote) if quote in _STRING else self._take(_NAME)
             if self.skip() != ":":
-                raise _Unreadable
+                raise _Ambiguous
             self._at += 1
             members.append((name, self.value(depth + 1)))
         return members
@@ -110,7 +110,7 @@ class _Reader:
         elif self.skip() == ",":
             self._at += 1
         elif self.skip() not in (closing, ""):
-            raise _Unreadable
+            raise _Ambiguous
         following = self.skip()
         if following == closing:
             self._at += 1
@@ -126,19 +126,19 @@ class _Reader:
     def _number(self) -> Any:
         number = self._take(_NUMBER)
         if not self.rest:
-            raise _Unreadable  # digits may be missing
+            raise _Ambiguous  # digits may be missing
         return _loaded(number)
 
     def _word(self) -> Any:
         word = self._take(_NAME)
         if word not in _WORDS:
-            raise _Unreadable
+            raise _Ambiguous
         return _WORDS[word]
 
     def _take(self, pattern: re.Pattern[str]) -> str:
         found = pattern.match(self._text, self._at)
         if found is None:
-            raise _Unreadable
+            raise _Ambiguous
         self._at = found.end()
         return found[0]
 
@@ -154,4 +154,4 @@ def _loaded(text: str) -> Any:
     try:
         return loads(text)
     except ValueError:
-        raise _Unreadable from None
+        raise _Ambiguous from None

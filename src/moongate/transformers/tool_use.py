@@ -53,7 +53,7 @@ def _name(tool: Any) -> Any:
     return function_of(tool).get("name") if isinstance(tool, dict) else None
 
 
-class _Call:
+class _CallState:
     """What is known of one call besides its slot, which may be machine code and so has no subclasses here."""
 
     __slots__ = ("exit_text", "place", "unnamed")
@@ -71,7 +71,7 @@ class ExitCalls:
 
     def __init__(self) -> None:
         self._grouping: CallGrouping[CallSlot] = CallGrouping(CallSlot)
-        self._calls: dict[CallSlot, _Call] = {}
+        self._calls: dict[CallSlot, _CallState] = {}
         self._exits: list[ExitText] = []
         self._leaving = 0  # calls that go to the client
         self._said = False  # the choice has text
@@ -120,7 +120,7 @@ class ExitCalls:
     def _entry(self, entry: JsonObject) -> tuple[list[JsonObject], str]:
         """The deltas that leave for this one, and the text."""
         slot = self._grouping.route(entry)
-        call = self._calls.setdefault(slot, _Call())
+        call = self._calls.setdefault(slot, _CallState())
         if call.exit_text is not None:
             return [], self._words(call.exit_text, arguments_text(function_of(entry).get("arguments")))
         if call.unnamed is None:
@@ -137,7 +137,7 @@ class ExitCalls:
         self._leaving += 1
         return [self._numbered(each, call) for each in waiting], ""
 
-    def _numbered(self, entry: JsonObject, call: _Call) -> JsonObject:
+    def _numbered(self, entry: JsonObject, call: _CallState) -> JsonObject:
         """Indexes count the calls that leave. Before the first exit call they stay as they came."""
         index = call_index(entry)
         return entry if index is None or not self._exits or index == call.place else {**entry, "index": call.place}

@@ -44,13 +44,13 @@ def test_others_hear_it_once_and_the_sender_does_not(redis: RedisServer) -> None
         signals[0].learned("p,m", "no_temperature")
         for worth in ("damaged", "damaged", "clean"):
             signals[0].judged("p,m", worth)
-        told = {("cool_down", "p,m", 5.0), ("learn", "p,m", "no_temperature")}
+        sent = {("cool_down", "p,m", 5.0), ("learn", "p,m", "no_temperature")}
         worths = {("judge", "p,m", "damaged"), ("judge", "p,m", "clean")}
 
         def all_heard() -> bool:
             for each in signals:
                 each.exchange(now)
-            return [set(each.heard) for each in heard] == [set(), told, told | worths, told]
+            return [set(each.heard) for each in heard] == [set(), sent, sent | worths, sent]
 
         await until(all_heard)
         assert len(heard[2].heard) == 5

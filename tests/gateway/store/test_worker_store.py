@@ -228,11 +228,11 @@ def test_each_outage_is_told_of_and_its_end(tmp_path: Path) -> None:
         store = WorkerStore((server.url(), tmp_path / "journal"), Store(), Limiter(), warn=warnings.append)
         store.start()
         for _ in range(2):
-            told = len(warnings)
+            count = len(warnings)
             server.kill()
-            until(lambda: any("waits in the journal" in text for text in warnings[told:]))  # noqa: B023
+            until(lambda: any("waits in the journal" in text for text in warnings[count:]))  # noqa: B023
             server.start()
-            until(lambda: "the store can be used again" in warnings[told:])  # noqa: B023
+            until(lambda: "the store can be used again" in warnings[count:])  # noqa: B023
         store.close()
     finally:
         server.stop()

@@ -37,7 +37,7 @@ def chat_messages(body: JsonObject, loaded: Mapping[int, list[JsonObject]] | Non
     given = body.get("messages")
     if not given or not isinstance(given, list):
         raise BadRequest("must be a list of at least one message", path="messages")
-    conversation = _Conversation()
+    conversation = _MessageConverter()
     conversation.read_system(body.get("system"), "system")
     for index, message in enumerate(given):
         if not index % EVERY:
@@ -50,7 +50,7 @@ def chat_messages(body: JsonObject, loaded: Mapping[int, list[JsonObject]] | Non
     return messages
 
 
-class _Conversation:
+class _MessageConverter:
     """The chat messages so far. Messages of the assistant wait until one of another role comes."""
 
     def __init__(self) -> None:

@@ -38,7 +38,7 @@ _READ: Final = frozenset({"message", "reasoning", "additional_tools", *_OUTPUTS,
 
 def chat_messages(body: JsonObject, box: Toolbox) -> list[JsonObject]:
     """`instructions` and `input` as chat messages. Raises BadRequest with the path of the invalid field."""
-    conversation = _Conversation(box)
+    conversation = _ItemConverter(box)
     instructions = body.get("instructions")
     if isinstance(instructions, str):
         conversation.add("system", instructions)
@@ -71,7 +71,7 @@ def _kind_of(item: JsonObject) -> str:
     return "message" if "role" in item else "item_reference"
 
 
-def _read_all(items: object, path: str, conversation: _Conversation) -> None:
+def _read_all(items: object, path: str, conversation: _ItemConverter) -> None:
     if not isinstance(items, list):
         raise BadRequest("must be a string or a list of items", path=path)
     for index, item in enumerate(items):
@@ -101,7 +101,7 @@ class _AssistantItems:
         return message
 
 
-class _Conversation:
+class _ItemConverter:
     """The chat messages so far. `_pending` holds the assistant's items until an item of another role comes."""
 
     def __init__(self, box: Toolbox) -> None:

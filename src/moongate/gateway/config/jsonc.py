@@ -52,14 +52,14 @@ class ConfigDocument:
 
 def parse(text: str, file: str) -> ConfigDocument:
     """Raises ConfigError with file, line, column and the line itself for anything that is not JSON with comments."""
-    return _Parser(text.removeprefix("\ufeff"), file).document()
+    return _JsoncParser(text.removeprefix("\ufeff"), file).document()
 
 
 def _open(closer: str, line: int) -> str:
     return f"the {'{' if closer == '}' else '['!r} of line {line} is not closed"
 
 
-class _Parser:
+class _JsoncParser:
     def __init__(self, text: str, file: str) -> None:
         self._text = text
         self._file = file
@@ -74,7 +74,7 @@ class _Parser:
         value = self._value("", 0)
         self._skip()
         if isinstance(value, dict) and self._text[self._position : self._position + 1] == "{":
-            return _Parser(self._text, self._file)._sequence()
+            return _JsoncParser(self._text, self._file)._sequence()
         if self._position < len(self._text):
             self._fail("something follows the end of the configuration")
         return ConfigDocument(self._file, value, self._lines)

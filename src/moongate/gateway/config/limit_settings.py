@@ -90,4 +90,6 @@ class Log:
 
     format: str = setting(OneOf(("auto", "json", "text", "off")), "auto", "`auto`: text on a terminal, else JSON")
     bodies: bool = setting(Flag(), False, "log prompts and answers as well: only for hunting a fault")
-    probes: bool = setting(Flag(), False, "log the requests for `/health` and `/ready` as well")
+    probes: bool = setting(
+        Flag(), False, "log health checks (requests for `/`, `/health`, `/ready` and `/api/hello`) as well"
+    )

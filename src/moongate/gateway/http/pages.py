@@ -158,6 +158,7 @@ PAGES: Final[Mapping[str, Page]] = {
     "/v1/key": own_limits,
     **_FRONT_PAGES,
 }
-PROBES: Final = frozenset({"/health", "/ready"})  # asked every few seconds by a service manager
+# Asked every few seconds by a service manager, or at every start by Claude Code, without a key.
+PROBES: Final = frozenset({"/", "/api/hello", "/health", "/ready"})
 # These read a body as large as a completion's, so the same limits apply to them.
 COSTLY_PAGES: Final = frozenset(_FRONT_PAGES)

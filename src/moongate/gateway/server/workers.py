@@ -147,7 +147,7 @@ def supervise(
         workers = _Workers(work, reports, silence)
         for index in range(count):
             workers.start(index)
-        progress = _Progress(reports, observer)
+        progress = _WorkerProgress(reports, observer)
         stopping = False
         while workers:
             received = signal.sigtimedwait(WATCHED, progress.next_check())
@@ -170,7 +170,7 @@ def supervise(
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-class _Progress:
+class _WorkerProgress:
     """Tells the observer when all workers have started, and when all have reloaded."""
 
     def __init__(self, reports: WorkerReports, observer: ServerObserver) -> None:

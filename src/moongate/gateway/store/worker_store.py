@@ -64,14 +64,14 @@ class WorkerStore:
         self._clock = clock
         self._lease = longest + LEASE_MARGIN
         self._warn = warn
-        self._faults: dict[str, str] = {}  # what each thread has told of and still has
+        self._faults: dict[str, str] = {}  # what each thread has reported and still has
         self._changes: deque[Snapshot] = deque(maxlen=1)  # the latest counts
         self._snapshot = Snapshot()
         journal = _journal(place, worker, slots, settings.journal)
         self.accounting = Accounting(journal, strict=settings.strict)
         self._writer = self._new_writer(folder, settings, journal.node)
-        told = partial(self._failed, "keys"), partial(self._works, "keys")
-        self._watch = KeyWatch(self._url, limiter.today, self._changes.append, *told)
+        callbacks = partial(self._failed, "keys"), partial(self._works, "keys")
+        self._watch = KeyWatch(self._url, limiter.today, self._changes.append, *callbacks)
         try:
             self._writer.catch_up(START_SECONDS)
             self._snapshot = self._watch.first()

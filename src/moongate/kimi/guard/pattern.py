@@ -25,7 +25,7 @@ _UNDECIDED: Final[dict[str, Callable[[str], bool]]] = {
 }
 
 
-class _State:
+class _PatternState:
     """Takes a character, stands at a place, or does neither; `nexts` are the states behind it."""
 
     __slots__ = ("chars", "nexts", "place")
@@ -43,7 +43,7 @@ class Pattern:
 
     def __init__(self, text: str) -> None:
         node, self._kinds = read(text)
-        self._states: list[_State] = [_State([])]
+        self._states: list[_PatternState] = [_PatternState([])]
         self._entry = self._added(node, _END)
         self._begins_late = self._may_begin_late()
 
@@ -98,11 +98,11 @@ class Pattern:
     def _added(self, node: Node, then: int) -> int:
         """Add the states of a part, which `then` follows; the number of its first one."""
         if isinstance(node, Chars):
-            return self._add(_State([then], chars=node))
+            return self._add(_PatternState([then], chars=node))
         if isinstance(node, Place):
-            return self._add(_State([then], place=node.kind))
+            return self._add(_PatternState([then], place=node.kind))
         if isinstance(node, Choice):
-            return self._add(_State([self._added(branch, then) for branch in node.branches]))
+            return self._add(_PatternState([self._added(branch, then) for branch in node.branches]))
         if isinstance(node, Series):
             for part in reversed(node.parts):
                 then = self._added(part, then)
@@ -111,20 +111,20 @@ class Pattern:
 
     def _repeated(self, node: Repeat, then: int) -> int:
         if node.most is None:
-            loop = self._add(_State([then]))
+            loop = self._add(_PatternState([then]))
             self._states[loop].nexts.append(self._added(node.part, loop))
             first = loop
         else:
             first = then
             for _ in range(node.most - node.least):
-                first = self._add(_State([then, self._added(node.part, first)]))
+                first = self._add(_PatternState([then, self._added(node.part, first)]))
         for _ in range(node.least):
             before, first = first, self._added(node.part, first)
             if first == before:  # nothing is repeated
                 break
         return first
 
-    def _add(self, state: _State) -> int:
+    def _add(self, state: _PatternState) -> int:
         if len(self._states) == MAX_STATES:
             raise Unreadable
         self._states.append(state)

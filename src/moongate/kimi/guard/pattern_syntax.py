@@ -69,14 +69,14 @@ def read(text: str) -> tuple[Node, frozenset[str]]:
     """The expression, and which kinds of characters it asks for: `d`, `s`, `w`. Raises Unreadable."""
     if len(text) > MAX_CHARS:
         raise Unreadable
-    reader = _Reader(text)
+    reader = _PatternReader(text)
     node = reader.choice(0)
     if not reader.is_at_end():
         raise Unreadable
     return node, frozenset(reader.kinds)
 
 
-class _Reader:
+class _PatternReader:
     """An expression and how far it is read."""
 
     def __init__(self, text: str) -> None:

@@ -26,7 +26,7 @@ OPEN, COMPLETE, BROKEN = Completeness  # aliases: looking a member up in its cla
 SLICE: Final = 16 * 1024  # characters that are read before other threads may run
 
 
-class _State(IntEnum):
+class _ScanState(IntEnum):
     """What is expected next, or what the scanner is inside of."""
 
     VALUE = 0
@@ -62,60 +62,72 @@ class _State(IntEnum):
     ERROR = 30
 
 
-_VALUE, _FIRST_KEY, _KEY, _COLON, _NEXT = _State.VALUE, _State.FIRST_KEY, _State.KEY, _State.COLON, _State.NEXT
-_STRING, _ESCAPE, _ERROR = _State.STRING, _State.ESCAPE, _State.ERROR
+_VALUE, _FIRST_KEY, _KEY, _COLON, _NEXT = (
+    _ScanState.VALUE,
+    _ScanState.FIRST_KEY,
+    _ScanState.KEY,
+    _ScanState.COLON,
+    _ScanState.NEXT,
+)
+_STRING, _ESCAPE, _ERROR = _ScanState.STRING, _ScanState.ESCAPE, _ScanState.ERROR
 
-_Row = Mapping[str, _State]
+_Row = Mapping[str, _ScanState]
 _DIGITS: Final = "0123456789"
-_NUMBER_ENDS: Final = frozenset({_State.ZERO, _State.INTEGER, _State.FRACTION, _State.POWER})
+_NUMBER_ENDS: Final = frozenset({_ScanState.ZERO, _ScanState.INTEGER, _ScanState.FRACTION, _ScanState.POWER})
 _PLAIN: Final = re.compile(r'[^"\\\x00-\x1f]*').match
 _OPENING: Final = re.compile(r"\[+").match
 _CLOSING: Final = re.compile(r"\]+").match
 _PAIRS: Final = {"{": "}", "[": "]", '"': '"'}
 
 
-def _row(*targets: tuple[Iterable[str], _State]) -> _Row:
+def _row(*targets: tuple[Iterable[str], _ScanState]) -> _Row:
     return {char: state for chars, state in targets for char in chars}
 
 
 _VALUE_STARTS: Final = (
-    ('"', _State.STRING),
-    ("{", _State.FIRST_KEY),
-    ("[", _State.FIRST_ITEM),
-    ("-", _State.MINUS),
-    ("0", _State.ZERO),
-    ("123456789", _State.INTEGER),
-    ("t", _State.TR),
-    ("f", _State.FA),
-    ("n", _State.NU),
+    ('"', _ScanState.STRING),
+    ("{", _ScanState.FIRST_KEY),
+    ("[", _ScanState.FIRST_ITEM),
+    ("-", _ScanState.MINUS),
+    ("0", _ScanState.ZERO),
+    ("123456789", _ScanState.INTEGER),
+    ("t", _ScanState.TR),
+    ("f", _ScanState.FA),
+    ("n", _ScanState.NU),
 )
 _WHITESPACE: Final = " \t\n\r"
-_VALUE_ENDS: Final = ((_WHITESPACE, _State.NEXT), (",}]", _State.NEXT))  # what follows a comma depends on what is open
+_VALUE_ENDS: Final = (
+    (_WHITESPACE, _ScanState.NEXT),
+    (",}]", _ScanState.NEXT),
+)  # what follows a comma depends on what is open
 
 _ROWS: Final[tuple[_Row, ...]] = (
-    _row((_WHITESPACE, _State.VALUE), *_VALUE_STARTS),
-    _row((_WHITESPACE, _State.FIRST_ITEM), *_VALUE_STARTS, ("]", _State.NEXT)),
-    _row((_WHITESPACE, _State.FIRST_KEY), ('"', _State.STRING), ("}", _State.NEXT)),
-    _row((_WHITESPACE, _State.KEY), ('"', _State.STRING)),
-    _row((_WHITESPACE, _State.COLON), (":", _State.VALUE)),
+    _row((_WHITESPACE, _ScanState.VALUE), *_VALUE_STARTS),
+    _row((_WHITESPACE, _ScanState.FIRST_ITEM), *_VALUE_STARTS, ("]", _ScanState.NEXT)),
+    _row((_WHITESPACE, _ScanState.FIRST_KEY), ('"', _ScanState.STRING), ("}", _ScanState.NEXT)),
+    _row((_WHITESPACE, _ScanState.KEY), ('"', _ScanState.STRING)),
+    _row((_WHITESPACE, _ScanState.COLON), (":", _ScanState.VALUE)),
     _row(*_VALUE_ENDS),
     {},  # strings are read by a pattern
-    _row(('"\\/bfnrt', _State.STRING), ("u", _State.HEX_4)),
+    _row(('"\\/bfnrt', _ScanState.STRING), ("u", _ScanState.HEX_4)),
     *(
         _row(("0123456789abcdefABCDEF", following))
-        for following in (_State.HEX_3, _State.HEX_2, _State.HEX_1, _State.STRING)
+        for following in (_ScanState.HEX_3, _ScanState.HEX_2, _ScanState.HEX_1, _ScanState.STRING)
     ),
-    _row(("0", _State.ZERO), ("123456789", _State.INTEGER)),
-    _row((".", _State.POINT), ("eE", _State.EXPONENT), *_VALUE_ENDS),
-    _row((_DIGITS, _State.INTEGER), (".", _State.POINT), ("eE", _State.EXPONENT), *_VALUE_ENDS),
-    _row((_DIGITS, _State.FRACTION)),
-    _row((_DIGITS, _State.FRACTION), ("eE", _State.EXPONENT), *_VALUE_ENDS),
-    _row((_DIGITS, _State.POWER), ("+-", _State.SIGN)),
-    _row((_DIGITS, _State.POWER)),
-    _row((_DIGITS, _State.POWER), *_VALUE_ENDS),
-    *(_row((char, state)) for char, state in zip("rue", (_State.RU, _State.UE, _State.NEXT), strict=True)),
-    *(_row((char, state)) for char, state in zip("alse", (_State.AL, _State.LS, _State.SE, _State.NEXT), strict=True)),
-    *(_row((char, state)) for char, state in zip("ull", (_State.UL, _State.LL, _State.NEXT), strict=True)),
+    _row(("0", _ScanState.ZERO), ("123456789", _ScanState.INTEGER)),
+    _row((".", _ScanState.POINT), ("eE", _ScanState.EXPONENT), *_VALUE_ENDS),
+    _row((_DIGITS, _ScanState.INTEGER), (".", _ScanState.POINT), ("eE", _ScanState.EXPONENT), *_VALUE_ENDS),
+    _row((_DIGITS, _ScanState.FRACTION)),
+    _row((_DIGITS, _ScanState.FRACTION), ("eE", _ScanState.EXPONENT), *_VALUE_ENDS),
+    _row((_DIGITS, _ScanState.POWER), ("+-", _ScanState.SIGN)),
+    _row((_DIGITS, _ScanState.POWER)),
+    _row((_DIGITS, _ScanState.POWER), *_VALUE_ENDS),
+    *(_row((char, state)) for char, state in zip("rue", (_ScanState.RU, _ScanState.UE, _ScanState.NEXT), strict=True)),
+    *(
+        _row((char, state))
+        for char, state in zip("alse", (_ScanState.AL, _ScanState.LS, _ScanState.SE, _ScanState.NEXT), strict=True)
+    ),
+    *(_row((char, state)) for char, state in zip("ull", (_ScanState.UL, _ScanState.LL, _ScanState.NEXT), strict=True)),
     {},
 )
 
@@ -202,12 +214,12 @@ class JsonScanner:
         self._state = state
         return pos
 
-    def _in_string(self, char: str) -> _State:
+    def _in_string(self, char: str) -> _ScanState:
         if char == '"':
             return _COLON if self._key else _NEXT
         return _ESCAPE if char == "\\" else _ERROR
 
-    def _after_value(self, char: str, following: _State) -> _State:
+    def _after_value(self, char: str, following: _ScanState) -> _ScanState:
         """The state after a comma or a closing brace that the row allows."""
         if following is _ERROR or not self._open:
             return _ERROR
@@ -215,7 +227,7 @@ class JsonScanner:
             return _KEY if self._open.endswith(b"}") else _VALUE
         return self._close(b"}")
 
-    def _close(self, brackets: bytes) -> _State:
+    def _close(self, brackets: bytes) -> _ScanState:
         if not self._open.endswith(brackets):
             return _ERROR
         del self._open[-len(brackets) :]
