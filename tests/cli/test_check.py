@@ -134,6 +134,21 @@ def test_check_prints_the_schema(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == json_schema()
 
 
+def test_check_lists_mistakes_from_top_to_bottom(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("config.json").write_text(
+        """{
+          "default": "xx",
+          "providers": [{"name": "a", "api_base_url": "https://a", "api_key": "$NOT_SET", "models": ["m"]}],
+          "port": 3000,
+          "aliases": {"claude-*": "yy"},
+          "api_keys": ["$NOT_THERE"]
+        }"""
+    )
+    assert run(["check"]) == 2
+    found = [line.split(":")[2] for line in capsys.readouterr().err.splitlines()]
+    assert found == ["2", "3", "5", "6"]
+
+
 def test_check_lists_every_mistake_at_once(capsys: pytest.CaptureFixture[str]) -> None:
     """Wrong values, secrets, options and references, in several providers."""
     use = {"use": [["Kimi", {"preset": "agnt"}]]}

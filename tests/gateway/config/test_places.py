@@ -2,13 +2,16 @@ from __future__ import annotations
 
 import pytest
 
+from moongate.errors import ConfigError
 from moongate.gateway.config.jsonc import ConfigDocument
-from moongate.gateway.config.places import ConfigPlace, json_type, suggest
+from moongate.gateway.config.places import ConfigPlace, json_type, line_of, suggest
 
 
 def test_an_error_names_file_line_and_path() -> None:
     place = ConfigPlace(ConfigDocument("config.json", None, {"": 1, "a": 3})).child("a").child(0)
     assert str(place.error("wrong")) == "config.json:3: a[0]: wrong"
+    assert line_of(place.error("wrong"), "config.json") == 3
+    assert line_of(ConfigError("not UTF-8", path="config.json"), "config.json") == 0
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from moongate.gateway.config.foreign import check_text, check_value
 from moongate.gateway.config.jsonc import ConfigDocument, parse
 from moongate.gateway.config.origins import proxy_secrets
 from moongate.gateway.config.outside import with_state, with_store
-from moongate.gateway.config.places import ConfigPlace, ErrorCollector, json_type
+from moongate.gateway.config.places import ConfigPlace, ErrorCollector, json_type, line_of
 from moongate.gateway.config.secrets import named_secrets, resolve_secret
 from moongate.gateway.config.settings import SCHEMA_KEY, ClientKey, Settings
 from moongate.gateway.config.sources import ConfigLookup, Source, require_unique, source_of
@@ -118,6 +118,7 @@ def parse_config(
     errors = ErrorCollector()
     with errors.collect():
         return _checked(document, ConfigLookup(folder, environment, options.provider_keys), file, options.validate)
+    errors.errors.sort(key=lambda error: line_of(error, name))
     # Custom transformers may raise errors with any text.
     redact = Redactor(named_secrets(document.value, environment, folder)).redact
     errors.errors = [ConfigError(redact(each.message), path=redact(each.path)) for each in errors.errors]

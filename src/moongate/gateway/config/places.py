@@ -29,6 +29,12 @@ Arguments = ParamSpec("Arguments")
 Found = TypeVar("Found")
 
 
+def line_of(error: ConfigError, file: str) -> int:
+    """The line of the file that an error is about; 0 if it is about the whole file."""
+    line = error.path.removeprefix(f"{file}:").partition(":")[0]
+    return int(line) if line.isdecimal() else 0
+
+
 class PartlyRead(ConfigErrors):
     """The errors of a value, and what of it could be read: good for finding more errors."""
 
