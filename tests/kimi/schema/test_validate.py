@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from moongate.kimi.schema.keywords import MAX_DEPTH, MAX_PROPERTIES, MAX_SIZE
+from moongate.kimi.schema.keywords import MAX_DEPTH, MAX_PROPERTIES, MAX_SIZE, Level
 from moongate.kimi.schema.step_budget import StepBudget, StepsExhausted
 from moongate.kimi.schema.validate import refusal, validate_schema
 
@@ -114,3 +114,14 @@ def test_the_work_is_bounded_by_the_steps() -> None:
     schema = {"type": "object", "properties": {f"{at}": {"type": "string"} for at in range(1000)}}
     with pytest.raises(StepsExhausted):
         validate_schema(schema, steps=StepBudget(1000))
+
+
+@pytest.mark.parametrize("level", ["strict", "ultra"])
+def test_nodes_below_a_name_with_braces_cannot_be_looked_up(level: Level) -> None:
+    choice = {"type": "string", "enum": ["a"]}
+    hidden = {"type": "object", "properties": {"{id}": {"type": "array", "items": choice}}}
+    assert validate_schema(hidden, level) == "At path 'properties.{id}.items': invalid path: properties.{id}.items"
+    defined = {"type": "object", "$defs": {"A{0}": choice}}
+    assert validate_schema(defined, level) == "At path '$defs.A{0}': invalid path: $defs.A{0}"
+    plain = {"type": "object", "properties": {"{id}": {"type": "string"}, "id": choice}, "required": ["{id}"]}
+    assert validate_schema(plain, level) is None

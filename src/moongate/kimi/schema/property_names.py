@@ -12,7 +12,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from moongate.kimi.schema.keywords import RESERVED_PROPERTIES
+from moongate.kimi.schema.lookups import any_looked_up, has_braces
 from moongate.kimi.schema.step_budget import StepBudget
+from moongate.payload import JsonObject
 
 MAX_READABLE_CHARS: Final = 48
 DIGEST_CHARS: Final = 8
@@ -35,9 +37,10 @@ class PropertyNames:
         """What each sent name stands for."""
         return {sent: name for name, sent in self._sent.items()}
 
-    def sent(self, name: str, *, in_definition: bool) -> str:
-        """The name that Moonshot takes. In definitions it takes no slash."""
-        if name and name not in RESERVED_PROPERTIES and not (in_definition and "/" in name):
+    def sent(self, name: str, schema: JsonObject, *, in_definition: bool) -> str:
+        """The name that Moonshot takes for this property. In definitions it takes no slash."""
+        refused = not name or name in RESERVED_PROPERTIES or (in_definition and "/" in name)
+        if not (refused or (has_braces(name) and any_looked_up(schema, self._steps))):
             return name
         if name not in self._sent:
             self._sent[name] = self._free_name(name)

@@ -52,7 +52,7 @@ class References:
                 self._name(ReferenceTarget(f"/$defs/{_escaped(name)}", schema), name)
 
     def _name(self, target: ReferenceTarget, wished: str) -> str:
-        readable = re.sub(r"[/~%]", "_", wished) or "definition"
+        readable = re.sub(r"[/~%{}]", "_", wished) or "definition"
         name = readable
         while name in self._taken:
             self._steps.take(1)

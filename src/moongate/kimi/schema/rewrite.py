@@ -216,19 +216,19 @@ class SchemaRewriter:
             return without(schema, "properties", "required", "additionalProperties")
         self._steps.take(len(properties))
         news: JsonObject = {}
+        sent_names: dict[str, str] = {}
         changed = False
         for name, inner in properties.items():
             if inner is False:
                 changed = True
                 continue
             new = self.value(inner, depth + 1, level + 1)
-            sent = self._names.sent(name, in_definition=self.in_definition)
+            sent = sent_names[name] = self._names.sent(name, new, in_definition=self.in_definition)
             changed = changed or new is not inner or sent is not name
             news[sent] = new
         if "required" in schema:
             known = known_required(schema["required"], properties)
-            sent_names = [self._names.sent(name, in_definition=self.in_definition) for name in known]
-            required = [name for name in sent_names if name in news]
+            required = [sent_names[name] for name in known if name in sent_names]
             if required != schema["required"]:
                 schema = {**schema, "required": required} if required else without(schema, "required")
         return {**schema, "properties": news} if changed else schema

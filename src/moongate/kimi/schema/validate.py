@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from moongate.kimi.schema.depths import definition_depths
 from moongate.kimi.schema.keywords import MAX_DEPTH, MAX_PROPERTIES, MAX_SIZE, Level
+from moongate.kimi.schema.lookups import has_braces, is_looked_up
 from moongate.kimi.schema.node_rules import node_complaint, unsupported_keywords
 from moongate.kimi.schema.paths import Path, written
 from moongate.kimi.schema.reference_rules import ReferenceRules
@@ -66,6 +67,7 @@ class Validation:
         self._depths: dict[str, int] = {}
         self._in_definitions = True  # of the root, which are looked at first
         self._searched: set[int] = set()  # by identity: definitions inside others, in which no name has a slash
+        self._hidden: set[int] = set()  # by identity: nodes below a name with braces, which cannot be looked up
 
     def verdict(self, has_references: bool) -> str | None:
         definitions = self._root.get("$defs")
@@ -79,6 +81,7 @@ class Validation:
             waiting: list[tuple[Path, Any, int]] = [
                 (((None, "$defs"), name), definitions[name], 0) for name in sorted(definitions, reverse=True)
             ]
+            self._hidden.update(id(schema) for name, schema in definitions.items() if has_braces(name))
             found = self._walk(waiting) or self._slash((None, "$defs"), definitions)
         self._in_definitions = False
         found = found or self._walk([(None, self._root, 0)])
@@ -103,6 +106,8 @@ class Validation:
             complaint = complaint or node_complaint(schema, ultra=self._ultra, root=self._root)
             if complaint is not None:
                 return _said(path, complaint[1], complaint[0])
+            if id(schema) in self._hidden and is_looked_up(schema):
+                return _said(path, f"invalid path: {written(path)}")
             if "$defs" in schema and not (schema is self._root or self._in_definitions):
                 slash = self._slash((path, "$defs"), schema["$defs"])
                 if slash is not None:
@@ -122,8 +127,8 @@ class Validation:
             waiting += reversed(self._inner(path, schema, depth))
         return None
 
-    def _inner(self, path: Path, schema: JsonObject, depth: int) -> list[tuple[Path, Any, int]]:
-        inner: list[tuple[Path, Any, int]] = []
+    def _inner(self, path: Path, schema: JsonObject, depth: int) -> list[tuple[tuple[Path, str], Any, int]]:
+        inner: list[tuple[tuple[Path, str], Any, int]] = []
         if "$defs" in schema and schema is not self._root:
             below: Path = (path, "$defs")
             inner += [((below, name), value, depth) for name, value in schema["$defs"].items()]
@@ -137,6 +142,8 @@ class Validation:
         if "anyOf" in schema:
             below = (path, "anyOf")
             inner += [(below, value, depth) for value in schema["anyOf"]]
+        hidden = id(schema) in self._hidden
+        self._hidden.update([id(value) for place, value, _ in inner if hidden or has_braces(place[1])])
         return inner
 
     def _slash(self, place: Path, definitions: JsonObject) -> str | None:
