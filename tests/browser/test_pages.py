@@ -248,3 +248,16 @@ def test_a_key_is_made_on_the_page_and_shown_once(opened: OpenPage) -> None:
     expect(page.locator(".secret")).to_have_count(0)
     expect(page.get_by_role("cell", name="alice")).to_be_visible()
     picture(page, "keys")
+
+
+def test_disabling_a_key_is_asked_first(opened: OpenPage) -> None:
+    page = opened("/ui/keys")
+    page.get_by_label("Name").fill("bob")
+    page.get_by_role("button", name="Create").click()
+    row = page.locator("tr", has_text="bob")
+    page.once("dialog", lambda dialog: dialog.dismiss())
+    row.get_by_role("button", name="Disable").click()
+    expect(row).to_contain_text("active")
+    page.once("dialog", lambda dialog: dialog.accept())
+    row.get_by_role("button", name="Disable").click()
+    expect(row).to_contain_text("disabled")

@@ -41,6 +41,7 @@ def test_replay_shows_input_output_and_notes(capsys: pytest.CaptureFixture[str])
     [
         (RECORDED, 0, ["Hel", ": comment", "[DONE]"]),
         (chunk("Hel"), 1, ["without [DONE]"]),
+        (chunk("Hel", "stop"), 0, ["complete"]),  # as the gateway sees it: every choice has finished
         (b'{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}', 0, ["unchanged"]),
         (b'{"choices":[{"message":{"tool_calls":[{"id":"x","function":{"name":"f"}}]}}]}', 0, ["functions.f:0"]),
         (b'{"error":{"message":"no","code":429}}', 1, ["UpstreamRefused 429: no"]),

@@ -8,6 +8,7 @@ from typing import Final
 
 from moongate.chat.contracts import Exchange
 from moongate.chat.items import Chunk, Done, Failure
+from moongate.chat.progress import Progress
 from moongate.cli.config_path import load_config
 from moongate.cli.console import Console
 from moongate.cli.recorded_answer import DEFAULT_MODEL, RecordedAnswer, files_below, read_bytes, read_recorded
@@ -114,13 +115,16 @@ def replayed(exchange: Exchange, data: bytes, content_type: str, report: Report)
         report.notes(exchange.notes)
         return COMPLETE
     ended = began = False
+    progress = Progress()
     for item in [*items, *last]:
         report.received(item)
         report.sent(exchange.feed(item), item)
         report.notes(exchange.notes)
         if isinstance(item, Failure):
             return f"error {item.error.status}: {item.error.message}"
-        began = began or (isinstance(item, Chunk) and bool(item.payload.get("choices")))
+        if isinstance(item, Chunk):
+            progress.saw(item.payload)
+            began = began or bool(item.payload.get("choices"))
         ended = isinstance(item, Done)
         if ended:
             break
@@ -129,9 +133,10 @@ def replayed(exchange: Exchange, data: bytes, content_type: str, report: Report)
     if not began:
         report.line("red", "end", f"{NO_ANSWER}: no completion, and no event of one")
         return NO_ANSWER
-    if not ended:
-        report.line("red", "end", "without [DONE]")
-    return COMPLETE if ended else INCOMPLETE
+    if ended or progress.complete:
+        return COMPLETE
+    report.line("red", "end", "without [DONE]")
+    return INCOMPLETE
 
 
 class _Chains:

@@ -37,12 +37,17 @@ class Response:
         return asyncio.sleep(0)
 
 
-def captured(reads: list[bytes], exchange: Any = None, sink: Callable[[bytes], None] | None = None) -> list[bytes]:
+def captured(
+    reads: list[bytes],
+    exchange: Any = None,
+    sink: Callable[[bytes], None] | None = None,
+    content_type: str = "text/event-stream",
+) -> list[bytes]:
     """What the session is fed."""
     fed: list[bytes] = []
     capture = Capture("r", "", time.perf_counter())
     capture.exchange = exchange
-    attempt = CapturedAttempt("t", "", b"", 0.0, False, content_type="text/event-stream")
+    attempt = CapturedAttempt("t", "", b"", 0.0, False, content_type=content_type)
     capture.attempts.append(attempt)
 
     async def run() -> None:
@@ -58,6 +63,20 @@ def test_the_session_is_fed_event_by_event(end: str, size: int) -> None:
     events = [f"data: {number}{end}".encode() for number in range(5)]
     data = b"".join(events) + b"data: cut"
     assert captured([data[at : at + size] for at in range(0, len(data), size)]) == [*events, b"data: cut"]
+
+
+@pytest.mark.parametrize(
+    ("content_type", "data", "parts"),
+    [
+        ("application/x-ndjson", b'{"a":1}\n{"b":2}\r\n{"c":3}', [b'{"a":1}\n', b'{"b":2}\r\n', b'{"c":3}']),
+        ("text/event-stream", b'{\n\n"error":1}', [b'{\n\n"error":1}']),
+        ("text/plain", b"\xef\xbb\xbf\ndata: 1\n\ndata: 2\n\n", [b"\xef\xbb\xbf\ndata: 1\n\n", b"data: 2\n\n"]),
+        ("application/json", b'{"a":1}\n\n{"b":2}', [b'{"a":1}\n\n{"b":2}']),
+    ],
+)
+def test_a_read_is_cut_where_its_framing_cuts_it(content_type: str, data: bytes, parts: list[bytes]) -> None:
+    assert captured([data], content_type=content_type) == parts
+    assert captured([b" \n", data], content_type=content_type) == [b" \n", *parts]
 
 
 def test_an_event_without_an_end_is_fed_in_pieces() -> None:

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from tests.gateway.ui.running import ADMIN_KEY, HOSTILE, Pages, pages, until
@@ -97,6 +98,22 @@ def test_methods_and_paths_that_do_not_exist_are_refused(ui: Pages) -> None:
     for path in ("/ui/nothing", "/ui/requests/none", "/ui/requests/none/part/came", "/ui/keys/none/rotate"):
         assert ui.get(path).status == 404
     assert request("DELETE", ui.admin + "/ui/requests", None, key="", headers={"cookie": ui.cookie}).status == 405
+
+
+def test_numbers_in_unusual_digits_are_no_internal_error(ui: Pages) -> None:
+    """Of "²" Python says that it is a digit, and cannot make a number of it."""
+    for number in ("²", "٣", "0", "-1", "99999", "1" * 40):
+        assert ui.get(f"/ui/requests?{urlencode({'page': number})}").status == 200
+        assert ui.form("/ui/requests/capture", {"requests": number}).status == 303
+        assert ui.form("/ui/keys", {"name": "n", "rpm": number}).status in (200, 400)
+    ui.form("/ui/requests/capture", {"requests": "0"})
+
+
+def test_a_page_behind_the_last_one_is_the_last_one(ui: Pages) -> None:
+    name = ui.ask().headers["x-request-id"]
+    until(lambda: ui.rows(f"?id={name}"))
+    assert [row["id"] for row in ui.rows(f"?id={name}&page=9999")] == [name]
+    assert ui.get("/ui/").headers["location"] == "/ui/requests"
 
 
 def test_the_list_tells_of_each_request_what_it_was(ui: Pages) -> None:
@@ -242,6 +259,10 @@ def test_keys_are_created_rotated_and_disabled(ui: Pages) -> None:
     assert b"disabled" in ui.get("/ui/keys").body
     assert ui.form(f"/ui/keys/{name}/enable", {}).status == 303
     assert ui.form("/ui/keys", {"name": "bob", "rpm": "many"}).status == 400
+    text = ui.get("/ui/keys").body.decode()
+    assert ", 1 in the configuration<" in text
+    assert 'data-confirm="Rotate the key of alice &lt;b&gt;?' in text
+    assert 'data-confirm="Disable the key of alice &lt;b&gt;?' in text
     log = get(ui.admin + "/admin/v1/audit", key=ADMIN_KEY).json()["data"]
     assert {line["actor"] for line in log} == {"ui 127.0.0.1"}
 
@@ -262,6 +283,7 @@ def test_vendors_usage_and_configuration_are_shown(ui: Pages) -> None:
     until(lambda: "$0." in ui.get("/ui/usage?by=model").body.decode().partition("<tbody>")[2])
     for by in ("key", "team", "day", "provider", "front", "worth"):
         assert ui.get(f"/ui/usage?by={by}").status == 200
+    assert "To cache" in ui.get("/ui/usage").body.decode()
     assert ui.get("/ui/usage?by=colour").status == 400
     assert ui.get("/ui/usage?from=2020-01-01").status == 400
     text = ui.get("/ui/configuration").body.decode()

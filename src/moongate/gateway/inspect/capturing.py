@@ -13,12 +13,14 @@ from moongate.gateway.server.response_writer import HeaderList, ResponseWriter
 from moongate.net.contract import Headers, Response, Sink
 from moongate.net.deadlines import Deadlines
 from moongate.net.forward import ChunkForwarder
+from moongate.wire.frames import BOM
+from moongate.wire.framing import Framing, framing_of
 
 if TYPE_CHECKING:
     from moongate.gateway.target import Target
 
-EVENT_ENDS: Final = (b"\r\n\r\n", b"\n\n", b"\r\r")
-_EVENT_END: Final = re.compile(b"|".join(EVENT_ENDS))
+EVENT_ENDS: Final[dict[Framing, tuple[bytes, ...]]] = {"sse": (b"\r\n\r\n", b"\n\n", b"\r\r"), "ndjson": (b"\n",)}
+_EVENT_END: Final = {framing: re.compile(b"|".join(ends)) for framing, ends in EVENT_ENDS.items()}
 SEAM: Final = 3  # an end has at most four bytes
 MAX_SPLIT: Final = 256  # events of one read that are fed one by one: they are not read in a thread
 MAX_HELD: Final = 64 * 1024  # bytes of an event without an end: the session must see them, because it has limits
@@ -101,7 +103,7 @@ class CapturedResponse:
         self._rest: list[bytes] = []  # of an event that is not complete yet
         self._held = 0  # bytes of it
         self._seam = b""  # its last bytes
-        self._has_events = attempt.content_type.lower().startswith("text/event-stream")
+        self._framing: Framing | None = None  # known at the first byte that is not blank
         self.status = response.status
         self.headers: Mapping[bytes, bytes] = response.headers
         self.sent_at = response.sent_at
@@ -140,19 +142,22 @@ class CapturedResponse:
 
     def _feed(self, sink: Sink, data: bytes) -> None:
         """Give the sink whole events, one at a time; of anything but events, the reads as they come."""
-        if not self._has_events:
+        if self._framing is None and (first := data.removeprefix(BOM).lstrip()[:1]):
+            self._framing = framing_of(self._attempt.content_type, first)
+        if self._framing is None or self._framing == "document":
             self._feed_event(sink, data)
             return
+        ends, event_end = EVENT_ENDS[self._framing], _EVENT_END[self._framing]
         seam = self._seam + data
-        if not _EVENT_END.search(seam):
+        if not event_end.search(seam):
             self._hold(sink, data)
             return
         data = b"".join([*self._rest, data])
         self._rest, self._held, at = [], 0, 0
-        for found in islice(_EVENT_END.finditer(data), MAX_SPLIT):
+        for found in islice(event_end.finditer(data), MAX_SPLIT):
             self._feed_event(sink, data[at : found.end()])
             at = found.end()
-        last = max(data.rfind(end, at) + len(end) if end in data[at:] else at for end in EVENT_ENDS)
+        last = max(data.rfind(end, at) + len(end) if end in data[at:] else at for end in ends)
         if last > at:  # more events than are worth a look
             self._feed_event(sink, data[at:last])
         self._hold(sink, data[last:])

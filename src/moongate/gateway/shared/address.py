@@ -39,7 +39,7 @@ def parse_address(url: str) -> RedisAddress:
             raise ValueError("a Unix socket needs an absolute path: unix:///run/valkey.sock")
         return RedisAddress("", 0, path=parts.path, user=user, password=password)
     database = parts.path.removeprefix("/") or "0"
-    if not parts.hostname or not database.isdigit():
+    if not parts.hostname or not database.isdecimal():
         raise ValueError("expected a host, and at most the number of a database behind it: redis://host:6379/0")
     try:
         port = parts.port or PORT

@@ -77,7 +77,7 @@ class UiApp:
         session = session_cookie(headers.get(b"cookie", b""))
         if not (session and self._sessions.is_valid(session, admin_key)):
             return _no_session(method, path)
-        if path in ("/", ROOT, LOGIN):
+        if path in ("/", ROOT, f"{ROOT}/", LOGIN):
             return redirect("/ui/requests")
         form = read_fields(body) if method == "POST" else {}
         if method == "POST" and not compare_digest(form.get("token", "").encode(), form_token(session).encode()):

@@ -106,7 +106,7 @@ def _has(value: Any, path: str) -> bool:
     for part in _PATH_PART.findall(path)[:64]:
         if isinstance(value, dict) and part in value:
             value = value[part]
-        elif isinstance(value, list) and part.isdigit() and int(part) < len(value):
+        elif isinstance(value, list) and part.isdecimal() and int(part) < len(value):
             value = value[int(part)]
         else:
             return False

@@ -36,12 +36,25 @@ async def show_keys(context: UiContext, request: UiRequest, secret: tuple[str, s
     names = {team.id: team.name for team in teams}
     rows = [_row(request, key_view(key), names) for key in keys]
     content = (
-        tag("div", tag("h1", "Keys"), tag("p", f"{count(len(keys))} in the store", class_="hint"), class_="head"),
+        tag(
+            "div",
+            tag("h1", "Keys"),
+            tag("p", f"{count(len(keys))} in the store{_elsewhere(context)}", class_="hint"),
+            class_="head",
+        ),
         None if secret is None else _secret(*secret),
         tag("section", tag("h2", "New key"), _new_key(request, teams)),
-        table(list(COLUMNS), rows, caption="Client keys") if rows else tag("p", "No keys yet.", class_="empty"),
+        table(list(COLUMNS), rows, caption="Client keys")
+        if rows
+        else tag("p", "No keys in the store yet.", class_="empty"),
     )
     return page(shell(request, "Keys", *content))
+
+
+def _elsewhere(context: UiContext) -> str:
+    """Keys of the configuration are not in the store: they are changed there."""
+    number = len(context.sources.state().config.client_keys or ())
+    return f", {count(number)} in the configuration" if number else ""
 
 
 def _secret(name: str, text: str) -> Markup:
@@ -68,9 +81,20 @@ def _row(request: UiRequest, key: JsonObject, teams: dict[str, str]) -> Markup:
     is_off = bool(key["disabled"])
     captured = (key.get("metadata") or {}).get("inspect") is True
     state = tag("span", "disabled" if is_off else "active", class_="chip bad" if is_off else "chip good")
-    rotate = post_form(request, f"{base}/rotate", tag("button", "Rotate"))
+    name = key["name"] or key["label"]
+    rotate = post_form(
+        request,
+        f"{base}/rotate",
+        tag("button", "Rotate"),
+        confirm=f"Rotate the key of {name}? Clients that use it are refused until they have the new one.",
+    )
     word = "Enable" if is_off else "Disable"
-    switch = post_form(request, f"{base}/{word.lower()}", tag("button", word, class_=None if is_off else "danger"))
+    switch = post_form(
+        request,
+        f"{base}/{word.lower()}",
+        tag("button", word, class_=None if is_off else "danger"),
+        confirm=None if is_off else f"Disable the key of {name}? Its requests are refused.",
+    )
     cells: list[object] = [
         key["name"] or "–", tag("code", key["label"], "…"), teams.get(key["team"] or "", "–"),
         ", ".join(key["models"]) or "all", count(key["rpm"]),
@@ -102,7 +126,7 @@ def _fields(request: UiRequest) -> JsonObject:
     fields: JsonObject = {name: form[name] for name in ("name", "team", "expires", "reset") if name in form}
     for name in ("rpm", "tpm"):
         if name in form:
-            fields[name] = int(form[name]) if form[name].isdigit() and len(form[name]) < 16 else form[name]
+            fields[name] = int(form[name]) if form[name].isdecimal() and len(form[name]) < 16 else form[name]
     if "budget" in form:
         try:
             fields["budget"] = float(form["budget"])

@@ -16,6 +16,8 @@ SECTIONS: Final = (
     ("/ui/keys", "Keys"),
     ("/ui/configuration", "Configuration"),
 )
+MINUTE: Final = 60_000  # milliseconds
+LONG_TIMES: Final = (("d", 1440 * MINUTE), ("h", 60 * MINUTE))
 
 
 def shell(request: UiRequest, title: str, *content: object, scripts: tuple[str, ...] = ()) -> Markup:
@@ -78,10 +80,13 @@ def error_page(error: GatewayError) -> Markup:
                                               class_="login", id="main"))  # fmt: skip
 
 
-def post_form(request: UiRequest, action: str, *content: object, class_: str | None = None) -> Markup:
-    """A form that carries the session's token."""
+def post_form(
+    request: UiRequest, action: str, *content: object, class_: str | None = None, confirm: str | None = None
+) -> Markup:
+    """A form that carries the session's token. `confirm` is asked before it is sent."""
     token = tag("input", type="hidden", name="token", value=request.token)
-    return tag("form", token, *content, method="post", action=action, class_=class_)
+    return tag("form", token, *content, method="post", action=action, class_=class_,
+               data_confirm=confirm)  # fmt: skip
 
 
 def table(
@@ -110,14 +115,17 @@ def tiles(*pairs: tuple[str, object]) -> Markup:
 
 
 def milliseconds(value: object) -> str:
-    """As short as it can be read: 12 ms, 1.24 s, 2 min."""
+    """As short as it can be read: 12 ms, 1.24 s, 2.0 min, 5.2 h, 3.1 d."""
     if not isinstance(value, (int, float)):
         return "–"
     if value < 10:
         return f"{value:.1f} ms"
     if value < 1000:
         return f"{value:.0f} ms"
-    return f"{value / 1000:.2f} s" if value < 60_000 else f"{value / 60_000:.1f} min"
+    if value < MINUTE:
+        return f"{value / 1000:.2f} s"
+    unit, size = next((each for each in LONG_TIMES if value >= 2 * each[1]), ("min", MINUTE))
+    return f"{value / size:.1f} {unit}"
 
 
 def dollars(value: object) -> str:

@@ -37,7 +37,7 @@ async def stream_requests(context: UiContext, request: UiRequest) -> UiResponse:
     if Watchers.count >= MAX_WATCHERS:
         return UiResponse(503, [(b"retry-after", b"5")])
     after = request.query.get("after", "")
-    start = int(after) if after.isdigit() and len(after) < 16 else context.sources.recent.last
+    start = int(after) if after.isdecimal() and len(after) < 16 else context.sources.recent.last
     matches = request_filter(request.query)
 
     async def stream(writer: ResponseWriter) -> None:

@@ -32,7 +32,8 @@ async def show_requests(context: UiContext, request: UiRequest) -> UiResponse:
     recent.gather()
     found = recent.select(request_filter(request.query))
     number = request.query.get("page", "1")
-    current = int(number) if number.isdigit() and 0 < int(number[:6]) < 10_000 else 1
+    last = max(1, -(-len(found) // PAGE_SIZE))
+    current = min(max(1, int(number)), last) if number.isdecimal() and len(number) < 6 else 1
     shown = found[(current - 1) * PAGE_SIZE : current * PAGE_SIZE]
     captured = inspector.store.ids()
     rows = [_row(each, captured) for each in shown]
@@ -48,7 +49,7 @@ async def show_requests(context: UiContext, request: UiRequest) -> UiResponse:
         tag("template", _row_template(), id="row"),
         table(columns, rows, caption="The last requests", id_="rows", class_="requests"),
         None if found else _nothing_yet(request),
-        _pager(request, current, len(found)),
+        _pager(request, current, last),
     )  # fmt: skip
     return page(shell(request, "Requests", *content, scripts=("requests.js",)))
 
@@ -113,12 +114,11 @@ def _capture_form(context: UiContext, request: UiRequest) -> Markup:
 
 async def request_captures(context: UiContext, request: UiRequest) -> UiResponse:
     wanted = request.form.get("requests", "0")
-    context.sources.inspector.budget.set(int(wanted) if wanted.isdigit() and len(wanted) < 6 else 0)
+    context.sources.inspector.budget.set(int(wanted) if wanted.isdecimal() and len(wanted) < 6 else 0)
     return redirect("/ui/requests")
 
 
-def _pager(request: UiRequest, current: int, found: int) -> Markup | None:
-    last = max(1, -(-found // PAGE_SIZE))
+def _pager(request: UiRequest, current: int, last: int) -> Markup | None:
     if last == 1:
         return None
     links: list[object] = []

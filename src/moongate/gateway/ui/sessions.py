@@ -30,7 +30,7 @@ class Sessions:
     def __init__(self, path: Path | None = None, link: str = "", clock: Callable[[], float] = time.time) -> None:
         """`link` is the token of a link that was made before the workers were."""
         self._path, self._clock = path, clock
-        self._ends: dict[str, float] = {}  # by digest; sessions, links ("link …") and used links ("used …")
+        self._ends: dict[str, float] = {}  # by digest; sessions, and links that were used ("used …")
         self._link, self._link_ends = _digest(link) if link else "", clock() + LINK_SECONDS
 
     def begin(self, admin_key: str) -> str:
@@ -50,20 +50,12 @@ class Sessions:
         self._ends.pop(_digest(token, admin_key), None)
         self._save()
 
-    def new_link(self) -> str:
-        """The token of a link that logs in once."""
-        token = secrets.token_urlsafe(32)
-        self._load()
-        self._ends[f"link {_digest(token)}"] = self._clock() + LINK_SECONDS
-        self._save()
-        return token
-
     def redeem(self, token: str) -> bool:
         """Is it the token of a link that was not used yet? Then it is now."""
         self._load()
         digest, now = _digest(token), self._clock()
-        first = self._link and compare_digest(digest, self._link) and self._link_ends > now
-        if f"used {digest}" in self._ends or not (first or self._ends.pop(f"link {digest}", 0.0) > now):
+        is_ours = self._link and compare_digest(digest, self._link) and self._link_ends > now
+        if f"used {digest}" in self._ends or not is_ours:
             return False
         self._ends[f"used {digest}"] = now + LINK_SECONDS
         self._save()

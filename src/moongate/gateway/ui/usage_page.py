@@ -22,8 +22,8 @@ DAYS: Final = 30
 MAX_DAYS: Final = 400
 MAX_SHOWN: Final = 500
 COLUMNS: Final = (
-    ("requests", "Requests"), ("input", "Input"), ("cache_read", "From cache"), ("output", "Output"),
-    ("reasoning", "Reasoning"), ("repairs", "Repairs"), ("cost", "Cost"),
+    ("requests", "Requests"), ("input", "Input"), ("cache_read", "From cache"), ("cache_write", "To cache"),
+    ("output", "Output"), ("reasoning", "Reasoning"), ("repairs", "Repairs"), ("cost", "Cost"),
 )  # fmt: skip
 
 

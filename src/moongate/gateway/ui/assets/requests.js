@@ -17,7 +17,10 @@ filters.addEventListener("submit", () => {
   for (const field of filters.elements) if (field.name && !field.value) field.disabled = true;
 });
 // A page that comes back from the browser's cache still has them disabled.
-addEventListener("pageshow", () => { for (const field of filters.elements) field.disabled = false; });
+addEventListener("pageshow", (event) => {
+  if (event.persisted) location.reload(); // it has missed rows
+  for (const field of filters.elements) field.disabled = false;
+});
 
 function made(row) {
   const line = template.content.firstElementChild.cloneNode(true);
@@ -70,14 +73,21 @@ function watch() {
     if (waiting.length > MAX_ROWS) waiting = waiting.slice(-MAX_ROWS);
     if (!drawing) { drawing = true; requestAnimationFrame(draw); }
   });
-  source.addEventListener("open", () => { live.dataset.state = "live"; });
-  source.addEventListener("error", () => { live.dataset.state = "waiting"; });
+  // Another worker may have taken over, which numbers rows anew: then the page begins again.
+  source.addEventListener("open", () => { if (live.dataset.state === "waiting") location.reload(); else live.dataset.state = "live"; });
+  source.addEventListener("error", () => {
+    const isOver = source.readyState === EventSource.CLOSED; // the session has ended, or too many pages are open
+    live.dataset.state = isOver ? "over" : "waiting";
+    counter.textContent = isOver ? "not live any more" : "no connection to the gateway, trying again";
+    if (isOver) live.textContent = "Load again";
+  });
 }
 
 function stop() { source?.close(); source = null; live.dataset.state = "paused"; }
 
 if (live) {
   live.addEventListener("click", () => {
+    if (live.dataset.state === "over") return location.reload();
     const paused = source === null;
     if (paused) watch(); else stop();
     live.textContent = paused ? "Pause" : "Go on";
