@@ -247,6 +247,32 @@ def test_a_task_that_is_cancelled_closes_its_connection(simulator: SimServer) ->
     asyncio.run(run())
 
 
+def test_a_stream_can_be_closed_while_another_task_reads_it(simulator: SimServer) -> None:
+    """As an agent that is interrupted does."""
+
+    async def run() -> None:
+        told: list[AnswerReport] = []
+        client, begun = async_client_of(simulator, on_answer=told.append), asyncio.Event()
+        stream = await client.chat.completions.create(
+            model=model_name("k2.5", "stalled"), messages=[{"role": "user", "content": "Hi"}], stream=True
+        )
+
+        async def read() -> None:
+            async for _chunk in stream:
+                begun.set()
+
+        task = asyncio.create_task(read())
+        await asyncio.wait_for(begun.wait(), 60)
+        await asyncio.sleep(0)
+        await stream.close()
+        with pytest.raises((openai.APIError, httpx2.HTTPError)):
+            await asyncio.wait_for(task, 30)
+        assert len(told) == 1
+        await client.close()
+
+    asyncio.run(run())
+
+
 def test_a_wrong_request_is_the_clients_fault(simulator: SimServer) -> None:
     messages: list[Any] = [{"role": "tool", "content": "12:00"}]
     with (
@@ -254,6 +280,16 @@ def test_a_wrong_request_is_the_clients_fault(simulator: SimServer) -> None:
         pytest.raises(openai.BadRequestError, match=r"messages\[0\].tool_call_id"),
     ):
         client.chat.completions.create(model=model_name("k2.5"), messages=messages)
+
+
+def test_a_request_may_be_of_a_class_of_the_clients_own(simulator: SimServer) -> None:
+    class Signed(httpx2.Request):
+        pass
+
+    with httpx2.Client(transport=KimiTransport(), timeout=60) as http:
+        body = {"model": model_name("k2", "markers"), "messages": [{"role": "user", "content": "x"}], "tools": OFFERED}
+        response = http.send(Signed("POST", f"{simulator.url}/chat/completions", json=body))
+        assert response.json()["choices"][0]["finish_reason"] == "tool_calls"
 
 
 def test_other_requests_pass_untouched(simulator: SimServer) -> None:

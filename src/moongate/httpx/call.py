@@ -231,10 +231,11 @@ class KimiCall:
             yield last
 
     async def _close(self) -> None:
-        """The client has read the stream, or leaves."""
-        if self._parts is not None:
-            await self._parts.aclose()
+        """The client has read the stream, or leaves; maybe while another task or thread of it still reads, which then
+        gets an error of the connection."""
         await self._close_response()
+        if self._parts is not None and not self._parts.ag_running:
+            await self._parts.aclose()
         self._report.finish()
 
 

@@ -12,8 +12,9 @@ T = TypeVar("T")
 
 
 def library_of(request: object) -> ModuleType:
-    """httpx or httpx2, whichever made this request."""
-    return import_module(type(request).__module__.partition(".")[0])
+    """httpx or httpx2, whichever made this request, or the class that its class derives from."""
+    packages = (each.__module__.partition(".")[0] for each in type(request).__mro__)
+    return import_module(next(name for name in packages if name in ("httpx", "httpx2")))
 
 
 def run_now(work: Coroutine[Any, Any, T]) -> T:
