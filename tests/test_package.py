@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import email
+import io
 import re
 import resource
 import subprocess
 import sys
 import tomllib
 import zipfile
+from ast import dump
 from email.message import Message
 from pathlib import Path
+from tokenize import COMMENT, generate_tokens
 from typing import Any
 
 import pytest
@@ -61,6 +65,16 @@ def test_the_wheel_is_small_and_brings_what_is_needed(wheel: Path) -> None:
         f"moongate-{moongate.__version__}.data",
         f"moongate-{moongate.__version__}.dist-info",
     }
+
+
+def test_its_modules_are_the_sources_without_comments(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        modules = {name: archive.read(name).decode() for name in archive.namelist() if name.endswith(".py")}
+    assert len(modules) > 500
+    for name, text in modules.items():
+        source = (ROOT / "src" / name).read_text(encoding="utf-8")
+        assert dump(ast.parse(text), include_attributes=True) == dump(ast.parse(source), include_attributes=True), name
+        assert not [each for each in generate_tokens(io.StringIO(text).readline) if each.type == COMMENT], name
 
 
 def test_the_metadata_is_complete(wheel: Path) -> None:

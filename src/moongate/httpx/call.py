@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any, Final
 
 from moongate import Session
@@ -231,11 +231,11 @@ class KimiCall:
             yield last
 
     async def _close(self) -> None:
-        """The client has read the stream, or leaves; maybe while another task or thread of it still reads, which then
-        gets an error of the connection."""
+        """The client has read the stream, or leaves."""
         await self._close_response()
-        if self._parts is not None and not self._parts.ag_running:
-            await self._parts.aclose()
+        if self._parts is not None:
+            with suppress(RuntimeError):  # another task or thread reads still: it gets an error of the connection
+                await self._parts.aclose()
         self._report.finish()
 
 

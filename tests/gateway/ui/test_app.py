@@ -105,7 +105,7 @@ def test_numbers_in_unusual_digits_are_no_internal_error(ui: Pages) -> None:
     for number in ("²", "٣", "0", "-1", "99999", "1" * 40):
         assert ui.get(f"/ui/requests?{urlencode({'page': number})}").status == 200
         assert ui.form("/ui/requests/capture", {"requests": number}).status == 303
-        assert ui.form("/ui/keys", {"name": "n", "rpm": number}).status in (200, 400)
+    assert ui.form("/ui/keys", {"name": "n", "rpm": "²"}).status == 400
     ui.form("/ui/requests/capture", {"requests": "0"})
 
 
