@@ -15,6 +15,7 @@ from moongate.payload import dumps_text
 
 MAX_CELL: Final = 40
 BAR: Final = 20
+JOINERS: Final = "\u200c\u200d"  # of letters and emoji
 
 
 def print_json(value: object) -> None:
@@ -71,7 +72,8 @@ def _cell(value: object) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-    text = "".join([each if each.isprintable() else "\ufffd" for each in text.replace("T00:00:00Z", "")])
+    text = text.replace("T00:00:00Z", "")
+    text = "".join([each if each.isprintable() or each in JOINERS else ascii(each)[1:-1] for each in text])
     if _width(text) <= MAX_CELL:
         return text
     ends = accumulate(map(_width, text))
@@ -94,4 +96,4 @@ def _width(text: str) -> int:
     """The columns of a terminal that it takes: Chinese characters take two, combining accents none."""
     if text.isascii():
         return len(text)
-    return sum(0 if combining(each) else 2 if east_asian_width(each) in "WF" else 1 for each in text)
+    return sum(0 if combining(each) or each in JOINERS else 2 if east_asian_width(each) in "WF" else 1 for each in text)

@@ -48,6 +48,11 @@ def test_fields_become_limits() -> None:
     assert changed_key(key, {}, NOW) == key
 
 
+def test_names_may_be_of_any_script() -> None:
+    for name in ("میزبان\u200cها", "👩\u200d💻", "\ue000", "ＡＢＣ"):
+        assert changed_key(KEY, {"name": name, "models": [name]}, NOW).name == name
+
+
 def test_a_team_has_a_name() -> None:
     team = changed_team(Team("team_1", ""), {"name": "blue", "rpm": 5})
     assert (team_view(team)["name"], team_view(team)["rpm"]) == ("blue", 5)
@@ -61,7 +66,7 @@ def test_a_team_has_a_name() -> None:
         ("rpm", -1), ("rpm", 1.5), ("rpm", True), ("rpm", MAX_LIMIT + 1), ("tpm", "5"), ("token_budget", []),
         ("budget", -0.1), ("budget", "5"), ("budget", True), ("budget", float("nan")), ("reset", "year"), ("reset", 5),
         ("disabled", 1), ("metadata", []), ("metadata", {"a": "x" * 5000}), ("name", 5), ("name", "x" * 201),
-        ("name", "a\nb"), ("models", "m"), ("models", [1]), ("models", ["x"] * 201), ("models", ["a\x00"]),
+        ("name", "a\nb"), ("name", "a\u202eb"), ("name", "\udcff"), ("name", "a\u2028"), ("models", [""]), ("models", "m"), ("models", [1]), ("models", ["x"] * 201), ("models", ["a\x00"]),
         ("expires", "soon"), ("expires", 5), ("expires", "9999-99-99"), ("team", 5), ("colour", "red"), ("digest", "x"),
     ],
 )  # fmt: skip

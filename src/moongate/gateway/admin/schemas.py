@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from moongate.gateway.store.fields import MAX_LIMIT, MAX_METADATA_FIELDS, MAX_MODELS, MAX_TEXT
+from moongate.gateway.store.fields import MAX_LIMIT, MAX_METADATA_FIELDS, MAX_MODELS, MAX_TEXT, TEXT_PATTERN
 from moongate.gateway.store.usage import SUMS
 from moongate.gateway.store.usage_report import DIMENSIONS
 from moongate.payload import JsonObject
 
 MAX_PAGE: Final = 1000  # entries of one answer
 DEFAULT_PAGE: Final = 100
-_NO_CONTROL: Final = r"^[^\x00-\x1f\x7f]*$"
-_TEXT: Final[JsonObject] = {"type": "string", "maxLength": MAX_TEXT, "pattern": _NO_CONTROL}
+_TEXT: Final[JsonObject] = {"type": "string", "maxLength": MAX_TEXT, "pattern": TEXT_PATTERN}
 _COUNT: Final[JsonObject] = {"type": ["integer", "null"], "minimum": 0, "maximum": MAX_LIMIT}
 _TIME: Final[JsonObject] = {"type": ["string", "null"], "format": "date-time"}
 DURATION: Final[JsonObject] = {"type": "string", "pattern": "^[1-9][0-9]{0,5}[smhd]$"}

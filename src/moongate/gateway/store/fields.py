@@ -17,6 +17,10 @@ from moongate.payload import JsonObject, dumps
 DOLLAR: Final = 1_000_000
 MAX_LIMIT: Final = 10**15
 MAX_TEXT: Final = 200
+# Without control characters, ends of lines, and what changes the direction of a text; those of any script are good.
+TEXT_PATTERN: Final = r"^[^\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]*$"
+_TEXT: Final = re.compile(TEXT_PATTERN)
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")  # of an argument that is not UTF-8
 MAX_MODELS: Final = 200
 MAX_METADATA: Final = 4096  # bytes of JSON
 MAX_METADATA_FIELDS: Final = 50
@@ -180,7 +184,7 @@ def _money(value: object) -> int | None:
 def _optional_text(name: str, value: object) -> str | None:
     if value is None:
         return None
-    if not isinstance(value, str) or len(value) > MAX_TEXT or not value.isprintable():
+    if not isinstance(value, str) or len(value) > MAX_TEXT or not _TEXT.match(value) or _SURROGATE.search(value):
         raise BadRequest(f"expected at most {MAX_TEXT} printable characters", path=name)
     return value
 
