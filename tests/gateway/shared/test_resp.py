@@ -40,3 +40,10 @@ def test_a_reply_has_a_limit() -> None:
     parser = ReplyParser()
     with pytest.raises(BadReply, match="more than"):
         parser.feed(b"+" + b"x" * (MAX_REPLY + 1))
+
+
+def test_which_errors_come_again() -> None:
+    assert ReplyError("WRONGTYPE Operation against a key").comes_again
+    assert ReplyError("ERR user_script:101: Script attempted to access a nil value").comes_again
+    for words in ("OOM command not allowed", "READONLY You can't write", "NOSCRIPT No matching script", "LOADING"):
+        assert not ReplyError(words).comes_again

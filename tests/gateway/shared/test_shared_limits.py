@@ -220,6 +220,50 @@ def test_what_was_spent_while_it_was_away_is_told_once(redis_server: RedisServer
     run(test)
 
 
+@pytest.mark.parametrize(
+    ("breaks", "mends", "words"),
+    [
+        (("CONFIG", "SET", "maxmemory", "1"), ("CONFIG", "SET", "maxmemory", "0"), "OOM"),
+        (("REPLICAOF", "127.0.0.1", "1"), ("REPLICAOF", "NO", "ONE"), "READONLY"),
+    ],
+    ids=["full", "replica"],
+)
+def test_a_server_that_takes_no_writes_is_away_until_it_does(
+    redis_server: RedisServer, breaks: tuple[str, ...], mends: tuple[str, ...], words: str
+) -> None:
+    """It answers PING all the time."""
+    redis_server.command("FLUSHALL")
+
+    async def test() -> None:
+        async with nodes(redis_server, deadline=0.5) as (one, other):
+            limits = LimitSet(budget=10_000)
+            before = await granted(one, one.account(limits), cost=100)
+            redis_server.command(*breaks)
+            before.settle(1, 50)  # told to a server that refuses it
+            before.release()
+            await until_away([one, other], limits)
+            alone = await one.begin(one.account(limits), cost=300)
+            assert isinstance(alone, Admission)
+            alone.settle(1, 60)
+            alone.release()
+            await asyncio.sleep(1.5)  # several probes
+            assert not one.state.is_up
+            stranger = Node(redis_server, "stranger", Ledger())
+            stranger.state.start(stranger)
+            await until(lambda: bool(stranger.messages))
+            stranger.state.close()
+            redis_server.command(*mends)
+            await until(lambda: one.state.is_up and other.state.is_up)
+            one.state.limits.renew()
+            await until(lambda: spent_of(redis_server) == 110)
+            for node in (one, other):
+                assert [words in text for text in node.messages] == [True, False]
+                assert node.untold == 0
+            assert words in stranger.messages[0]
+
+    run(test)
+
+
 def test_a_part_is_one_of_what_the_store_says_is_left(redis_server: RedisServer) -> None:
     """Another gateway has spent, and this one has not asked since."""
     redis_server.command("FLUSHALL")

@@ -66,7 +66,8 @@ def test_a_team_has_a_name() -> None:
         ("rpm", -1), ("rpm", 1.5), ("rpm", True), ("rpm", MAX_LIMIT + 1), ("tpm", "5"), ("token_budget", []),
         ("budget", -0.1), ("budget", "5"), ("budget", True), ("budget", float("nan")), ("reset", "year"), ("reset", 5),
         ("disabled", 1), ("metadata", []), ("metadata", {"a": "x" * 5000}), ("name", 5), ("name", "x" * 201),
-        ("name", "a\nb"), ("name", "a\u202eb"), ("name", "\udcff"), ("name", "a\u2028"), ("models", [""]), ("models", "m"), ("models", [1]), ("models", ["x"] * 201), ("models", ["a\x00"]),
+        ("name", "a\nb"), ("name", "a\u202eb"), ("name", "\udcff"), ("name", "a\u2028"), ("models", [""]),
+        ("models", "m"), ("models", [1]), ("models", ["x"] * 201), ("models", ["a\x00"]),
         ("expires", "soon"), ("expires", 5), ("expires", "9999-99-99"), ("team", 5), ("colour", "red"), ("digest", "x"),
     ],
 )  # fmt: skip

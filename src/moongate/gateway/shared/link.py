@@ -1,7 +1,8 @@
 """The connection to the shared state: connecting, a circuit breaker, and reconnecting.
 
 The link is up when the server answers. It goes down when the connection is lost or three deadlines in a row were
-missed; from then on no request waits for it. In the background it sends PING until there is an answer, or reconnects.
+missed; from then on no request waits for it. In the background it sends a probe until that is answered, or reconnects.
+A probe that writes finds out whether the server takes writes: a full one, or a replica, answers everything else.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from moongate.gateway.shared.resp import ReplyError, command
 DEADLINE_SECONDS: Final = 0.02  # of one command
 CONNECT_SECONDS: Final = 2.0  # for connecting and the handshake
 MISSED_DEADLINES: Final = 3  # one after another, until the link goes down
-PING_SECONDS: Final = 0.2  # between PINGs while it is down
-MAX_PINGS: Final = 5  # without an answer, until it reconnects
+PROBE_SECONDS: Final = 0.2  # between probes while it is down
+MAX_PROBES: Final = 5  # without a good answer, until it reconnects
 MAX_PAUSE_SECONDS: Final = 1.0  # between tries to connect
 PING: Final = command("PING")
 
@@ -34,6 +35,7 @@ class StateLink:
         *,
         deadline: float = DEADLINE_SECONDS,
         ca_file: str = "",
+        probe: bytes = PING,
         on_up: Callable[[], None] = lambda: None,
         on_down: Callable[[str], None] = lambda _: None,
     ) -> None:
@@ -42,6 +44,7 @@ class StateLink:
         self._script = script
         self._deadline = deadline
         self._ca_file = ca_file or None
+        self._probe = probe
         self._on_up, self._on_down = on_up, on_down
         self._connection: RedisConnection | None = None
         self._runner: asyncio.Task[None] | None = None
@@ -120,15 +123,17 @@ class StateLink:
         self._on_down(text if isinstance(error, ReplyError) else _reason(error))
 
     async def _responds(self, connection: RedisConnection) -> bool:
-        """Wait until a PING is answered in time. False: reconnect."""
-        for _ in range(MAX_PINGS):
-            call = connection.call(PING)
+        """Wait until a probe is answered in time, and well. False: reconnect."""
+        for _ in range(MAX_PROBES):
+            call = connection.call(self._probe)
             await call.wait()
-            if not call.failed:
+            if isinstance(call.reply, ReplyError):
+                self._on_down(str(call.reply))
+            elif not call.failed:
                 return True
             if not connection.is_open:
                 return False
-            await asyncio.sleep(PING_SECONDS)
+            await asyncio.sleep(PROBE_SECONDS)
         return False
 
     async def _connect(self) -> RedisConnection:

@@ -11,6 +11,11 @@ _MORE: Final = object()  # a reply goes on in bytes that have not come
 class ReplyError(Exception):
     """An error that the server has answered a command with."""
 
+    @property
+    def comes_again(self) -> bool:
+        """Is it the command that is wrong? Else the server is full, a replica, or not ready yet."""
+        return str(self).startswith(("ERR", "WRONGTYPE"))
+
 
 class BadReply(Exception):
     """The reply is not RESP: the server is no Redis."""

@@ -172,10 +172,10 @@ class SharedLimits:
         )
 
         def on_done(call: PendingCall) -> None:
-            if call.failed:
-                self._keep_for_later(ended_request)
-            elif isinstance(call.reply, ReplyError):  # it would be refused again
+            if isinstance(call.reply, ReplyError) and call.reply.comes_again:
                 self._metrics.count("moongate_state_unreported_total")
+            elif call.failed or isinstance(call.reply, ReplyError):
+                self._keep_for_later(ended_request)
 
         self._link.call(data, on_done)
 

@@ -19,6 +19,7 @@ from moongate.gateway.record.metrics import Metrics
 from moongate.gateway.shared.address import parse_address
 from moongate.gateway.shared.link import StateLink
 from moongate.gateway.shared.nodes import Nodes
+from moongate.gateway.shared.resp import command
 from moongate.gateway.shared.script import SCRIPT, ClientCommands, run_script
 from moongate.gateway.shared.shared_limits import SharedLimits
 from moongate.gateway.shared.signals import SignalReceiver, TargetSignals
@@ -29,6 +30,7 @@ from moongate.payload import JsonObject
 BEAT_SECONDS: Final = 1.0
 RENEWALS: Final = 3  # within a lease
 LOAD_SECONDS: Final = 2.0  # that a request waits until an account is loaded
+PROBE_MILLISECONDS: Final = 1000  # that what a probe has written stays there
 JOURNAL_SECONDS: Final = 1.0  # in which what other gateways have journalled reaches the store
 AWAY: Final = {
     "degrade": "every gateway has its part of the limits",
@@ -95,6 +97,7 @@ class SharedState:
             *(parse_address(settings.url), SCRIPT),
             deadline=settings.deadline,
             ca_file=settings.ca_file,
+            probe=command("SET", f"{settings.prefix}:{{probe}}", 1, "PX", PROBE_MILLISECONDS),
             on_up=self._up,
             on_down=self._down,
         )
