@@ -50,9 +50,8 @@ def test_an_error_says_which_limit_and_when_to_come_back(
     assert (b"retry-after" in headers) == (refusal.retry_after is not None)
 
 
-def test_a_budget_resets_in_the_seconds_that_are_left_of_its_days(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("moongate.gateway.http.limit_errors.time", lambda: RESET - 90.0)
-    error = limit_error(Refusal("budget", "key", 1_500_000, 86_400.0, RESET, transient=False))
+def test_a_budget_resets_in_the_seconds_that_are_left_of_its_days() -> None:
+    error = limit_error(Refusal("budget", "key", 1_500_000, 86_400.0, RESET, transient=False), lambda: RESET - 90.0)
     assert isinstance(error, QuotaExceeded)
     assert dict(error.headers)[b"ratelimit-reset"] == b"90"
 

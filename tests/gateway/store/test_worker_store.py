@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.gateway.store.rows import usage_row
@@ -22,12 +23,13 @@ from moongate.gateway.limits.limiter import Limiter
 from moongate.gateway.store.connect import open_database
 from moongate.gateway.store.database import Database
 from moongate.gateway.store.entities import StoredKey, Team, digest_of
-from moongate.gateway.store.errors import StoreCorrupt
+from moongate.gateway.store.errors import StoreCorrupt, StoreFull
 from moongate.gateway.store.journal import Journal
 from moongate.gateway.store.keys import KeyStore
 from moongate.gateway.store.snapshot import read_snapshot
 from moongate.gateway.store.usage_report import usage_sums
 from moongate.gateway.store.worker_store import WorkerStore, store_place
+from moongate.gateway.store.writer import UsageWriter
 
 
 def until(condition: Callable[[], bool], seconds: float = 60) -> None:
@@ -256,6 +258,34 @@ def test_a_database_that_is_away_at_the_start_is_used_when_it_is_back(tmp_path: 
     store.start()
     blocker.execute("ROLLBACK")
     blocker.close()
+    until(lambda: _found(store, secret))
+    store.close()
+
+
+class OnFullDisk(WorkerStore):
+    """At the start nothing can be written."""
+
+    def _new_writer(self, *values: Any) -> UsageWriter:
+        writer = super()._new_writer(*values)
+
+        def catch_up(seconds: float) -> None:
+            raise StoreFull("the disk is full")
+
+        writer.catch_up = catch_up  # type: ignore[method-assign]
+        return writer
+
+
+def test_a_worker_that_starts_on_a_full_disk_uses_the_store_when_there_is_room(tmp_path: Path) -> None:
+    place = str(tmp_path / "moongate.db"), tmp_path / "journal"
+    database = open_database(place[0])
+    _, secret = KeyStore(database).create_key(StoredKey("", b"", ""), "test")
+    database.close()
+    warnings: list[str] = []
+    store = OnFullDisk(place, Store(), Limiter(), warn=warnings.append)
+    assert warnings == ["the disk is full; usage waits in the journal"]
+    with pytest.raises(Overloaded, match="cannot be reached now"):
+        store.find(digest_of(secret))
+    store.start()
     until(lambda: _found(store, secret))
     store.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import ceil
 from time import gmtime, strftime, time
 from typing import Final
@@ -36,7 +37,7 @@ class QuotaExceeded(LimitExceeded):
     kind = "insufficient_quota"
 
 
-def limit_error(refusal: Refusal) -> GatewayError:
+def limit_error(refusal: Refusal, clock: Callable[[], float] = time) -> GatewayError:
     """The error of a refused request: which limit, whose, and when to come back."""
     who, limit, allowed = _OWNERS[refusal.owner], refusal.limit, refusal.allowed
     if limit == "price":
@@ -55,5 +56,5 @@ def limit_error(refusal: Refusal) -> GatewayError:
     wait = None
     if refusal.resets_at is not None:
         words += f"; it resets on {strftime('%Y-%m-%d', gmtime(refusal.resets_at))} at 00:00 UTC"
-        wait = max(1.0, refusal.resets_at - time())
+        wait = max(1.0, refusal.resets_at - clock())
     return QuotaExceeded(words, code="insufficient_quota", retry_after=wait, allowed=allowed)

@@ -18,7 +18,14 @@ from moongate.gateway.limits.limiter import Limiter
 from moongate.gateway.store.accounting import Accounting
 from moongate.gateway.store.connect import is_server, open_database
 from moongate.gateway.store.entities import StoredKey
-from moongate.gateway.store.errors import StoreBusy, StoreCorrupt, StoreDenied, StoreError, StoreUnreachable
+from moongate.gateway.store.errors import (
+    StoreBusy,
+    StoreCorrupt,
+    StoreDenied,
+    StoreError,
+    StoreFull,
+    StoreUnreachable,
+)
 from moongate.gateway.store.journal import Journal
 from moongate.gateway.store.key_watch import KeyWatch
 from moongate.gateway.store.node_number import node_number
@@ -75,7 +82,7 @@ class WorkerStore:
         try:
             self._writer.catch_up(START_SECONDS)
             self._snapshot = self._watch.first()
-        except (StoreBusy, StoreUnreachable) as error:
+        except (StoreBusy, StoreFull, StoreUnreachable) as error:
             self._failed("keys", error)  # the threads try again every second
         except StoreError:
             journal.close()
