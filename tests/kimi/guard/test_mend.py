@@ -26,6 +26,7 @@ MENDED: list[tuple[Any, Any, Any]] = [
     # a number, boolean or null written as text
     (closed(n=INTEGER), {"n": "5"}, {"n": 5}),
     (closed(n={"type": "number"}), {"n": "-1.5e3"}, {"n": -1500.0}),
+    (closed(n={"type": ["integer", "null"]}), {"n": "1e300"}, {"n": 1e300}),
     (closed(n=INTEGER), {"n": "12345678901234567890123"}, {"n": 12345678901234567890123}),
     (
         closed(l={"type": "array", "items": INTEGER}),
@@ -136,7 +137,7 @@ LEFT: list[tuple[Any, Any]] = [
     ({"allOf": [OPEN, {"patternProperties": {"b": {}}}], "unevaluatedProperties": False}, {"n": "x", "c": 1}),
     (closed(l={"type": "array", "items": TEXT}), {"l": "['a', 'b']"}),  # a list that is no JSON is no item
     (closed(l={"type": "array", "items": TEXT}), {"l": ' ["a"'}),
-    (closed(l={"type": "array"}), {"l": None}),  # no value is not one value
+    *((closed(l={"type": "array"}), {"l": each}) for each in (None, "", " ", {})),  # no value is not one value
     (closed(m={"enum": ["auto", 1]}), {"m": "1"}),
     (closed(m={"enum": [1, 2]}), {"m": "3"}),
     (closed(o={"type": "object"}), {"o": '"text"'}),
@@ -155,6 +156,12 @@ LEFT: list[tuple[Any, Any]] = [
 @pytest.mark.parametrize(("schema", "value"), LEFT, ids=lambda each: str(each)[:50])
 def test_left_as_it_is(schema: Any, value: Any) -> None:
     assert ToolSchema(schema).mended(value) is None
+
+
+def test_an_integer_is_written_as_one() -> None:
+    found = ToolSchema(closed(n=INTEGER, m={"type": "number"})).mended({"n": "5.0", "m": "5.0"})
+    assert found is not None
+    assert repr(found.value) == "{'n': 5, 'm': 5.0}"
 
 
 def test_what_fits_is_not_touched() -> None:

@@ -118,20 +118,20 @@ def _text_of_json(schema: JsonObject, value: object) -> tuple[object, str]:
     if not isinstance(value, str):
         return _NOTHING, ""
     wanted = wanted_types(schema) or tuple({type_of(option) for option in _options(schema)})
-    if has_type(value, wanted):
-        return _NOTHING, ""
-    found = _parsed(value)
+    found = _NOTHING if has_type(value, wanted) else _parsed(value)
     if found is _NOTHING or isinstance(found, str) or not has_type(found, wanted):
         return _NOTHING, ""
+    if isinstance(found, float) and "number" not in wanted and abs(found) < 2**53:
+        found = int(found)  # `"5.0"`: not every reader of integers takes a dot
     return found, "JSON was written as text"
 
 
 def _single_item(schema: JsonObject, value: object) -> tuple[object, str]:
     wanted = wanted_types(schema)
-    if "array" not in wanted or has_type(value, wanted) or value is None:
+    if "array" not in wanted or has_type(value, wanted) or value in (None, {}):
         return _NOTHING, ""
-    if isinstance(value, str) and value.lstrip().startswith("["):  # a list that is not JSON, or of other items
-        return _NOTHING, ""
+    if isinstance(value, str) and (not value.strip() or value.lstrip().startswith("[")):
+        return _NOTHING, ""  # nothing, or a list that is not JSON or of other items
     return [value], "one value was written for a list"
 
 
