@@ -233,3 +233,41 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     shutil.copy(FOLDER / "litellm-small.yaml", "l.yaml")
     assert run(["import", "litellm", "l.yaml"]) == 2
     assert "pip install 'moongate[yaml]'" in capsys.readouterr().err
+
+
+def test_a_wrong_provider_of_opencode_does_not_spoil_the_others(capsys: pytest.CaptureFixture[str]) -> None:
+    address = {"baseURL": "https://api.example.com/v1"}
+    right: dict[str, Any] = {"options": address, "models": {"m": {}}}
+    wrong = {**right, "options": {**address, "apiKey": "{file:~/there-is-no-such-key}"}}
+    write({"provider": {"a": wrong, "b b": right, "b-b": right, "c": {**right, "models": {"": {}}}}}, "opencode.json")
+    assert run(["import", "opencode", "opencode.json"]) == 0
+    config = json.loads(Path("config.json").read_text())
+    assert [each["name"] for each in config["providers"]] == ["b-b"]
+    shown = capsys.readouterr().out
+    assert "not taken  provider.a: api_key: the key file '~/there-is-no-such-key' cannot be read" in shown
+    assert "not taken  provider.b-b: another provider has this name" in shown
+    assert "not taken  provider.c: models[0]: expected text" in shown
+
+
+LITELLM = """
+model_list:
+  - model_name: kimi-k2
+    litellm_params: {model: openrouter/moonshotai/kimi-k2}
+  - model_name: kimi-k2
+    litellm_params: {model: openai/kimi-k2, api_base: "http://gpu:8000/v1"}
+  - model_name: glm
+    litellm_params: {model: openrouter/z-ai/glm-4.6}
+  - model_name: own
+    litellm_params: {model: openai/glm, api_base: "http://gpu:8000/v1"}
+"""
+
+
+def test_names_of_litellm_that_are_names_of_models_too(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("litellm.yaml").write_text(LITELLM)
+    assert run(["import", "litellm", "litellm.yaml"]) == 0
+    config = json.loads(Path("config.json").read_text())
+    targets = [{"model": "openrouter,moonshotai/kimi-k2"}, {"model": "openai,kimi-k2"}]
+    assert config["routes"]["kimi-k2"]["targets"] == targets
+    assert config["aliases"] == {"own": "openai,glm"}
+    shown = capsys.readouterr().out
+    assert "not taken  glm: here it is the name of openai,glm; ask for openrouter,z-ai/glm-4.6" in shown

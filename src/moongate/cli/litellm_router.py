@@ -28,7 +28,9 @@ def import_router(given: JsonObject, targets: Mapping[str, list[JsonObject]], ma
     aliases: dict[str, str] = {}
     routes: dict[str, JsonObject] = {}
     for name, found in targets.items():
-        if len(found) > 1:
+        if taken := _other_model(name, found, made):
+            made.left.append(f"{name}: here it is the name of {taken}; ask for {found[0]['model']}")
+        elif len(found) > 1:
             routes[name] = {"targets": found, "strategy": strategy}
             made.taken.append(f"{name}: a route with {len(found)} targets, {strategy}")
         elif name != found[0]["model"].partition(",")[2]:
@@ -49,6 +51,13 @@ def import_router(given: JsonObject, targets: Mapping[str, list[JsonObject]], ma
             _fallbacks(settings.get(name), f"{section}.{name}", targets, made)
         known = {*_NUMBERS, *_LISTS} | ({"routing_strategy", "model_group_alias"} if settings is router else set())
         made.leave_others(settings, known, f"{section}.")
+
+
+def _other_model(name: str, found: list[JsonObject], made: Imported) -> str:
+    """The one model that has this name at its provider, if it is none of these."""
+    pairs = [(each["name"], model) for each in made.config["providers"] for model in each["models"]]
+    same = [f"{provider},{name}" for provider, model in pairs if name in (model, object_or_empty(model).get("name"))]
+    return same[0] if len(same) == 1 and all(each["model"] != same[0] for each in found) else ""
 
 
 def _strategy(router: JsonObject, made: Imported) -> str:

@@ -39,28 +39,34 @@ def _provider(name: str, given: JsonObject, at: str, made: Imported) -> None:
     options, package = object_or_empty(given.get("options")), text_of(given.get("npm"))
     known = ADDRESSES.get(name, NamedAddress(""))
     url, models = text_of(options.get("baseURL")) or known.url, object_or_empty(given.get("models"))
-    reason = ""
     if package and package not in _PACKAGES:
-        reason = f"{package} does not speak chat completions"
+        made.left.append(f"{at}: {package} does not speak chat completions")
     elif not url:
-        reason = "it needs options.baseURL"
+        made.left.append(f"{at}: it needs options.baseURL")
     elif not models:
-        reason = "it lists no models"
+        made.left.append(f"{at}: it lists no models")
     else:
-        reason = problem_of({"name": clean_name(name), "api_base_url": url, "models": ["m"]})
-    if reason:
-        made.left.append(f"{at}: {reason}")
-        return
-    provider: JsonObject = {"name": clean_name(name), "api_base_url": url, "models": [], "transformer": {}}
+        own = Imported({"name": clean_name(name), "api_base_url": url, "models": [], "transformer": {}})
+        _take(own, options, models, known, at)
+        is_second = any(each["name"] == own.config["name"] for each in made.config["providers"])
+        if problem := "another provider has this name" if is_second else problem_of(own.config):
+            made.left.append(f"{at}: {problem}")
+            return
+        made.taken += own.taken
+        made.left += own.left
+        made.config["providers"].append(own.config)
+
+
+def _take(own: Imported, options: JsonObject, models: JsonObject, known: NamedAddress, at: str) -> None:
+    """The key, the headers and the models of a provider."""
     if key := _secret(options.get("apiKey")) or (f"${known.variable}" if known.variable else ""):
-        provider["api_key"] = key
+        own.config["api_key"] = key
     if headers := {each: _secret(value) for each, value in object_or_empty(options.get("headers")).items()}:
-        provider["headers"] = {each: value for each, value in headers.items() if value}
+        own.config["headers"] = {each: value for each, value in headers.items() if value}
     for model, about in models.items():
-        _model(model, object_or_empty(about), provider, f"{at}.models.{model}", made)
-    made.leave_others(options, {"baseURL", "apiKey", "headers"}, f"{at}.options.")
-    made.config["providers"].append(provider)
-    made.taken.append(f"{at}: {len(models)} model{'s' if len(models) > 1 else ''}")
+        _model(model, object_or_empty(about), own.config, f"{at}.models.{model}", own)
+    own.leave_others(options, {"baseURL", "apiKey", "headers"}, f"{at}.options.")
+    own.taken.append(f"{at}: {len(models)} model{'s' if len(models) > 1 else ''}")
 
 
 def _model(name: str, given: JsonObject, provider: JsonObject, at: str, made: Imported) -> None:

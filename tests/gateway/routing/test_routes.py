@@ -187,6 +187,12 @@ def test_a_route_is_found_and_listed_like_a_model() -> None:
     assert table.listed()[-1] == ("kimi", found)
 
 
+def test_a_route_may_have_the_name_of_one_of_its_targets() -> None:
+    table = routes(*TWO, routes={"y": ROUTE}, aliases={"z": "y"})
+    assert [table.find(name).name for name in ("y", "z", "b,y", "why")] == ["y", "y", "b,y", "b,y"]
+    assert [name for name, _ in table.listed()] == ["a,x", "moonshotai/Kimi-K2", "b,x", "b,y", "why", "why2", "z", "y"]
+
+
 def test_a_route_may_have_the_name_that_several_providers_share() -> None:
     table = routes(*TWO, routes={"x": {"targets": ["a,x", "b,x"]}})
     assert table.find("x").name == "x"
@@ -197,7 +203,9 @@ def test_a_route_may_have_the_name_that_several_providers_share() -> None:
     ("settings", "message"),
     [
         ({"": ROUTE}, r'routes\[""\]: a route needs a name'),
-        ({"y": ROUTE}, r"routes\.y: 'y' is already the name of b,y"),
+        ({"y": {"targets": ["b,x"]}}, r"routes\.y: 'y' is already the name of b,y"),
+        ({"why": ROUTE}, r"routes\.why: 'why' is already the name of b,y"),
+        ({"b,y": ROUTE}, r'routes\["b,y"\]: \'b,y\' is already the name of b,y'),
         ({"r": {"targets": ["x"]}}, r"routes\.r\.targets\[0\]: 'x' is served by several providers"),
         ({"r": {"targets": ["nobody"]}}, r"routes\.r\.targets\[0\]: no model 'nobody'"),
         ({"r": {"targets": ["b,y", "why"]}}, r"routes\.r\.targets\[1\]: 'b,y' is a target already"),

@@ -131,11 +131,13 @@ class Routes:
             with errors.collect():
                 if not name:
                     raise settings.at.error("a route needs a name")
-                if name in self._by_name:
-                    raise settings.at.error(f"{name!r} is already the name of {self._by_name[name].name}")
                 policy = self._policy(settings, settings.at.child("targets"))
+                named = self._by_name.get(name)
+                if named is not None and not (named.model == name and named.index in policy.targets):
+                    raise settings.at.error(f"{name!r} is already the name of {named.name}")
                 self.configured.append(Route(policy.targets[0], "", name, policy=policy))
-        self._by_name |= {route.name: route for route in self.configured}  # last: a target is a model, not a route
+        # Last: a target is a model, not a route. A route may have the name of one of its targets.
+        self._by_name |= {route.name: route for route in self.configured}
 
     def _policy(self, settings: ConfiguredRoute, at: ConfigPlace) -> RoutePolicy:
         errors = ErrorCollector()
