@@ -6,6 +6,7 @@ import asyncio
 import os
 import shutil
 import stat
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -64,6 +65,8 @@ def server(program: str, request: pytest.FixtureRequest) -> Iterator[tuple[Redis
     made = RedisServer(program=program, options=set_up.options)
     for command in set_up.commands:
         made.command(*command)
+    while "cluster_state:fail" in made.command("CLUSTER", "INFO"):  # until it has noticed that it has all slots
+        time.sleep(0.05)
     yield made, set_up.url(made)
     made.stop()
 
