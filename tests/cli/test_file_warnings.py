@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from moongate.cli.admin_listener import with_admin_key
 from moongate.cli.file_warnings import file_warnings
 from moongate.gateway.config.load import read_config
 
@@ -39,6 +40,15 @@ def test_keys_in_a_configuration_that_everybody_can_read(folder: Path) -> None:
     assert warnings(folder, "$KEY", mode=0o644) == []
     assert len(warnings(folder, mode=0o644, api_keys=["a-literal-key-of-a-client"])) == 1
     assert len(warnings(folder, mode=0o644, admin={"key": "an-admin-key-of-more-than-32-characters"})) == 1
+
+
+def test_a_key_that_is_only_named_may_be_read_by_everybody(folder: Path) -> None:
+    assert warnings(folder, mode=0o644, admin={"key": "$KEY"}) == []
+    assert warnings(folder, mode=0o644, admin={"port": 0}) == []
+    started = with_admin_key(read_config(folder / "config.json", {"KEY": "k"}), folder / "home")
+    assert started.settings.admin is not None
+    assert started.settings.admin.key
+    assert list(file_warnings(started)) == []
 
 
 def test_key_files_that_everybody_can_read(folder: Path) -> None:

@@ -36,8 +36,10 @@ def _secrets(config: Config) -> Iterator[str]:
     for provider in settings.providers:
         yield from (key.key for key in provider.api_key)
     yield from (key.key for key in settings.api_keys)
-    if settings.admin is not None and settings.admin.key:
-        yield settings.admin.key
+    if settings.admin is not None and settings.admin.at is not None:  # its key is resolved, or made at the start
+        written = settings.admin.at.document.value["admin"].get("key")
+        if written:
+            yield written
 
 
 def _code(config: Config, folder: Path) -> Iterator[Path]:
