@@ -1,4 +1,4 @@
-"""The stall watch of a real gateway: a transformer of one's own holds the event loop, and the request is named."""
+"""The stall watch of a real gateway: a transformer of one's own blocks the event loop, and the request is named."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_long_stall_is_reported_with_the_request_and_measured(
         root = served.root()
         reply = post(root + PATH, ASK | {"stream": stream}, key=CLIENT)
         assert reply.status == 200
-        found = served.find(r"the event loop was held for (\d+) ms by request (\S+)", err=True)
+        found = served.find(r"the event loop was blocked for (\d+) ms by request (\S+)", err=True)
         assert 450 <= int(found[1]) < 4000
         assert found[2] == reply.headers["x-request-id"]
         text = get(f"{root}/metrics", key=CLIENT).body.decode()

@@ -14,7 +14,7 @@ from tests.support.gateway import RunningGateway, run_gateway
 from tests.support.http import get, post
 
 TOOLS = 6
-LONGEST_WAIT = 0.7  # of the time that the heavy request takes; all of it if it held the event loop
+LONGEST_WAIT = 0.7  # of the time that the heavy request takes; all of it if it blocked the event loop
 
 
 @pytest.fixture(scope="module")

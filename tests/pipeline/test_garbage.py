@@ -1,6 +1,6 @@
 """An answer that is over is freed at once: its objects form no cycles, for which Python would have to search.
 
-Such garbage keeps a whole conversation alive until the search, which holds the event loop meanwhile.
+Such garbage keeps a whole conversation alive until the search, which blocks the event loop meanwhile.
 """
 
 from __future__ import annotations

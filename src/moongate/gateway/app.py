@@ -30,7 +30,7 @@ from moongate.gateway.server.ticker import Ticker
 from moongate.gateway.state import GatewayState
 from moongate.gateway.trace.tracer import Tracer
 
-MAX_SUSPECTS: Final = 4  # requests in threads that are named as those that may have held the loop
+MAX_SUSPECTS: Final = 4  # requests in threads that are named as those that may have blocked the loop
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
 
 

@@ -133,13 +133,13 @@ class Service:
         return self.gateway.running_requests(task)
 
     def record_stall(self, seconds: float, requests: Sequence[str]) -> None:
-        """The loop was held for so long; `requests` are known of a long stall only."""
+        """The loop was blocked for so long; `requests` are known of a long stall only."""
         values, slot = self.gateway.metrics.values, self._stall_slot
         values[slot] = max(values[slot], int(seconds * 1e6))
         values[self._stalls_slot] += 1
         if seconds >= WARN_SECONDS:
             culprit = f"by request {' or '.join(requests)}" if requests else "by no known request; is the machine busy?"
-            print_message(f"the event loop was held for {seconds * 1e3:.0f} ms {culprit}")
+            print_message(f"the event loop was blocked for {seconds * 1e3:.0f} ms {culprit}")
 
     def close(self) -> None:
         for timer in (self._watch_timer, self._lease_timer):

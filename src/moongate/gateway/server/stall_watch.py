@@ -1,6 +1,6 @@
-"""Measures how long the event loop is held by one piece of work, and finds the request that does it.
+"""Measures how long the event loop is blocked by one piece of work, and finds the request that does it.
 
-A timer of the loop is late by as long as the loop was held. When it is very late, a thread looks which request the
+A timer of the loop is late by as long as the loop was blocked. When it is very late, a thread looks which request the
 loop works on: afterwards nobody could tell. Requests themselves cost nothing.
 """
 
@@ -25,7 +25,7 @@ class StallReporter(Protocol):
         """The ids of the requests that are worked on now; `task` is the loop's current task. Called in a thread."""
 
     def record_stall(self, seconds: float, requests: Sequence[str]) -> None:
-        """The loop was held for so long, by one of these requests; they are only known of a long stall."""
+        """The loop was blocked for so long, by one of these requests; they are only known of a long stall."""
 
 
 class StallWatch:
