@@ -248,3 +248,14 @@ def test_providers_in_capital_letters() -> None:
     given = {"NAME": "z", "HOST": "https://api.example.com/v1", "APIKEY": "$P_KEY", "MODELS": ["m"]}
     (made,) = imported({"Providers": [given]})["providers"]
     assert (made["name"], made["api_base_url"], made["api_key"]) == ("z", given["HOST"], "$P_KEY")
+
+
+def test_fallbacks_of_rules(capsys: pytest.CaptureFixture[str]) -> None:
+    fallback = {"default": ["b b,z", "a,x", "gone,m"], "think": ["a,y"], "webSearch": ["a,y"], "image": "a,y"}
+    config = imported({**FILES["rules"], "fallback": fallback})
+    assert config["providers"][0]["models"] == [{"name": "x", "fallback": ["b-b,z"]}, "y"]
+    assert config["providers"][1]["models"] == [{"name": "z", "fallback": ["a,y"]}]
+    shown = capsys.readouterr().out
+    assert "taken      fallback.default: a,x falls back to b-b,z" in shown
+    assert "not taken  fallback.default: 'gone,m' is no model of a provider that was taken" in shown
+    assert "not taken  fallback.webSearch: nothing was taken of Router.webSearch" in shown

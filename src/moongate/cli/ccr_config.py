@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from moongate.cli.imported import AGENT, Imported, clean_name, is_kimi, problem_of
+from moongate.cli.imported import AGENT, Imported, clean_name, is_kimi, object_or_empty, problem_of
 from moongate.gateway.config.load import MIN_KEY_CHARS, is_loopback
 from moongate.payload import JsonObject
 from moongate.transformers.table import generic_name
@@ -30,9 +30,10 @@ def import_ccr(given: JsonObject) -> Imported:
         _provider(each if isinstance(each, dict) else {}, f"Providers[{at}]", given.get("PROXY_URL"), made)
     made.set_key(given.get("APIKEY"), "APIKEY")
     _address(given, made)
-    router = given.get("Router")
-    _router(router if isinstance(router, dict) else {}, made)
-    made.leave_others(given, {"Providers", "providers", "Router", "APIKEY", "HOST", "PORT", "PROXY_URL"})
+    router, names = object_or_empty(given.get("Router")), _names(made)
+    _router(router, names, made)
+    _fallbacks(object_or_empty(given.get("fallback")), router, names, made)
+    made.leave_others(given, {"Providers", "providers", "Router", "fallback", "APIKEY", "HOST", "PORT", "PROXY_URL"})
     return made
 
 
@@ -182,16 +183,23 @@ def _use(given: Any, at: str, made: Imported) -> list[Any]:
     return use
 
 
-def _router(router: JsonObject, made: Imported) -> None:
+def _names(made: Imported) -> set[str]:
+    return {f"{each['name']},{model}" for each in made.config["providers"] for model in each["models"]}
+
+
+def _target(given: Any) -> str:
+    """`provider,model` as it is named here, "" if that is not what it says."""
+    provider, comma, model = given.partition(",") if isinstance(given, str) else ("", "", "")
+    return f"{clean_name(provider)}{comma}{model}"
+
+
+def _router(router: JsonObject, names: set[str], made: Imported) -> None:
     """`default` and `background` by the names that Claude Code asks for; other rules as names for clients."""
-    names = {f"{each['name']},{model}" for each in made.config["providers"] for model in each["models"]}
     aliases: dict[str, str] = {}
     for rule in ("background", "default", *_RULES):
-        target = router.get(rule)
-        if not isinstance(target, str) or not target:
+        target = _target(router.get(rule))
+        if not target:
             continue
-        provider, _, model = target.partition(",")
-        target = f"{clean_name(provider)},{model}"
         if target not in names:
             made.left.append(f"Router.{rule}: {target!r} is no model of a provider that was taken")
         elif rule == "default":
@@ -207,3 +215,19 @@ def _router(router: JsonObject, made: Imported) -> None:
     made.leave_others(router, {"background", "default", *_RULES}, "Router.")
     if aliases:
         made.config["aliases"] = aliases
+
+
+def _fallbacks(fallback: JsonObject, router: JsonObject, names: set[str], made: Imported) -> None:
+    """The models behind each rule's own one."""
+    for rule, listed in fallback.items():
+        target, others = _target(router.get(rule)), list[str]()
+        for other in map(_target, listed if isinstance(listed, list) else ()):
+            if other not in names:
+                made.left.append(f"fallback.{rule}: {other!r} is no model of a provider that was taken")
+            elif other != target:
+                others.append(other)
+        if target in names and others:
+            made.add_fallbacks(target, others)
+            made.taken.append(f"fallback.{rule}: {target} falls back to {', '.join(others)}")
+        elif others:
+            made.left.append(f"fallback.{rule}: nothing was taken of Router.{rule}")

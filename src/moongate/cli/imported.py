@@ -28,6 +28,15 @@ class Imported:
             self.config["api_keys"] = [key]
             self.taken.append(f"{name}: the key that clients send")
 
+    def add_fallbacks(self, target: str, others: list[str]) -> None:
+        """What answers in the place of a model, behind those that it has already."""
+        name, _, model = target.partition(",")
+        models = next(each["models"] for each in self.config["providers"] if each["name"] == name)
+        for at, each in enumerate(models):
+            written = {"name": each} if isinstance(each, str) else each
+            if written["name"] == model and others:
+                models[at] = {**written, "fallback": list(dict.fromkeys([*written.get("fallback", ()), *others]))}
+
     def leave_others(self, given: JsonObject, known: set[str], at: str = "") -> None:
         """A line for each member that nothing here stands for."""
         self.left += [f"{at}{name}: no counterpart in moongate" for name in given if name not in known]

@@ -94,7 +94,7 @@ def _fallbacks(given: Any, at: str, targets: Mapping[str, list[JsonObject]], mad
         if not own or not known:
             continue
         for target in own:
-            _add_fallbacks(made.config["providers"], target, [each for each in known if each != target])
+            made.add_fallbacks(target, [each for each in known if each != target])
         made.taken.append(f"{at}: {name} falls back to {', '.join(known)}")
 
 
@@ -105,12 +105,3 @@ def _pairs(given: Any, targets: Mapping[str, list[JsonObject]]) -> Iterator[tupl
             yield from ((name, others) for name, others in each.items() if isinstance(others, list))
         elif isinstance(each, str):
             yield from ((name, [each]) for name in targets)
-
-
-def _add_fallbacks(providers: list[JsonObject], target: str, others: list[str]) -> None:
-    name, _, model = target.partition(",")
-    models = next(each["models"] for each in providers if each["name"] == name)
-    for at, each in enumerate(models):
-        written = {"name": each} if isinstance(each, str) else each
-        if written["name"] == model and others:
-            models[at] = {**written, "fallback": list(dict.fromkeys([*written.get("fallback", ()), *others]))}
