@@ -74,6 +74,18 @@ def test_a_call_that_is_cut_keeps_all_its_characters_before_the_finish() -> None
     assert reasons_of(items)[-1] == "length"
 
 
+def test_what_is_held_back_of_the_content_leaves_before_a_call() -> None:
+    schema = {"name": "n", "schema": PARAMETERS}
+    request = {**REQUEST, "response_format": {"type": "json_schema", "json_schema": schema}}
+    transformer = KimiTransformer.from_config(model="kimi-k2-0905", base_url="https://api.moonshot.ai/v1")
+    calling = chunk({"content": "", "tool_calls": [{"index": 0, **call()}]})
+    items = fed(
+        transformer.begin_unguarded(request), chunk({"content": 'say "'}), calling, chunk({}, "tool_calls"), DONE
+    )
+    assert [delta["content"] for delta in deltas_of(items) if delta.get("content")] == ["say ", '"']
+    assert next(at for at, delta in enumerate(deltas_of(items)) if "tool_calls" in delta) == 2
+
+
 def test_a_broken_stream_keeps_what_came() -> None:
     exchange, sent = begun()
     start = chunk({"tool_calls": [{"index": 0, **call(arguments=f'{{"{sent[:5]}')}]})

@@ -51,10 +51,11 @@ class PropertyRestoringExchange(KimiExchange):
         return [*before, chunk if _same(news, choices) else Chunk.of({**payload, "choices": news})]
 
     def _choice(self, choice: object, at: int, before: list[Item]) -> object:
-        """A choice of a chunk; what was held back of its other calls goes before, if it finishes here."""
+        """A choice of a chunk; what was held back of other texts goes before, if they are over here."""
         if not isinstance(choice, dict):
             return choice
         index, last = choice_index(choice, at), bool(choice.get("finish_reason"))
+        before += self._chunks(self._names.content_before(index, choice.get("delta")))
         delta = self._names.delta(index, choice.get("delta"), last=last)
         if last:
             before += self._rest(index)
@@ -66,9 +67,12 @@ class PropertyRestoringExchange(KimiExchange):
         return _replaced(choice, "message", self._names.message(choice.get("message")))
 
     def _rest(self, index: int | None) -> list[Item]:
+        return self._chunks(self._names.rest(index))
+
+    def _chunks(self, deltas: Sequence[tuple[int, JsonObject]]) -> list[Item]:
         return [
             Chunk.of({**self._sample, "choices": [{"index": choice, "delta": delta, "finish_reason": None}]})
-            for choice, delta in self._names.rest(index)
+            for choice, delta in deltas
         ]
 
 

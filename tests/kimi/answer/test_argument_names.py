@@ -7,6 +7,7 @@ import pytest
 from tests.kimi.answering import call
 
 from moongate.kimi.answer.argument_names import ArgumentNames
+from moongate.kimi.request.schema_writer import RESPONSE_FORMAT
 
 SENT = {"required_12345678": "required", "property_00000000": "", "ref_aaaaaaaa": "$ref"}
 WHOLE = '{"required_12345678": [1, {"ref_aaaaaaaa":"required_1234"}], "property_00000000": "\\"ref_aaaaaaaa\\""}'
@@ -88,3 +89,14 @@ def test_many_names_do_not_make_pieces_slow() -> None:
         return time.process_time() - start
 
     assert min(cost(3000) for _ in range(3)) < 8 * min(cost(3) for _ in range(3))
+
+
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning", "tool_calls"])
+def test_held_content_leaves_before_another_field(field: str) -> None:
+    known = ArgumentNames({RESPONSE_FORMAT: SENT})
+    for delta in (None, {"content": "x", field: ["y"]}, {"content": ""}):
+        assert known.content_before(0, delta) == []
+    assert known.delta(0, {"content": 'x"'}, last=False) == {"content": "x"}
+    assert known.content_before(1, {field: ["y"]}) == []
+    assert known.content_before(0, {field: ["y"]}) == [(0, {"content": '"'})]
+    assert known.content_before(0, {field: ["y"]}) == []

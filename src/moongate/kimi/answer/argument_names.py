@@ -19,6 +19,7 @@ from moongate.payload import JsonObject, dumps_text
 
 TextKey = tuple[int, int]  # the index of a choice, and that of a call in it or `CONTENT`
 CONTENT: Final = -1
+_OTHER_FIELDS: Final = ("reasoning_content", "reasoning", "tool_calls")
 
 
 class _Names:
@@ -66,6 +67,12 @@ class ArgumentNames:
         delta = _with_calls(delta, lambda call: _with_arguments(call, self._piece(choice, call, last)))
         names = self._content
         return _with_content(delta, lambda text: self._joined((choice, CONTENT), names, text, last)) if names else delta
+
+    def content_before(self, choice: int, delta: object) -> list[tuple[int, JsonObject]]:
+        """What was held back of the content, if the answer goes on with something else."""
+        goes_on = isinstance(delta, dict) and not delta.get("content") and any(map(delta.get, _OTHER_FIELDS))
+        text = self._held.pop((choice, CONTENT), "") if goes_on else ""
+        return [(choice, _delta(CONTENT, text))] if text else []
 
     def rest(self, choice: int | None = None) -> list[tuple[int, JsonObject]]:
         """What was held back of texts that are over (all, or those of one choice), as deltas of their choices."""
