@@ -9,6 +9,7 @@ from tests.kimi.answering import (
     CALL,
     DONE,
     PARSING,
+    REQUEST,
     answer,
     begin,
     call,
@@ -19,6 +20,7 @@ from tests.kimi.answering import (
     entries_of,
     fed,
     reasons_of,
+    tool,
 )
 
 from moongate.chat.items import Chunk, Done, Failure, Item, Opaque
@@ -132,6 +134,18 @@ def test_a_chunk_of_which_nothing_is_left_is_dropped_unless_it_says_more() -> No
     traced = chunk({"content": "t"})
     traced.payload["x_trace"] = None
     assert exchange.feed(traced) == ()
+
+
+def test_a_call_whose_name_might_have_gone_on_leaves_with_its_own_bytes() -> None:
+    request = {**REQUEST, "tools": [*REQUEST["tools"], tool("read_file", "path")]}
+    begun = [calling(call(f"functions.read:{at}", "read", "", index=at)) for at in range(2)]
+    more = calling({"index": 1, "function": {"arguments": "{}"}})
+    exchange = begin(request=request)
+    assert [list(exchange.feed(each)) for each in (*begun, more)] == [[], [begun[0]], [begun[1], more]]
+    exchange = begin(request=request)
+    begun[0].payload["usage"] = {"total_tokens": 1}  # it was told at once
+    left = [payload_of(each) for each in fed(exchange, begun[0], begun[1], more)]
+    assert [each.get("usage") for each in left] == [{"total_tokens": 1}, None, None, None]
 
 
 def test_choices_of_one_chunk() -> None:

@@ -25,6 +25,7 @@ from tests.properties.answers import (
     stream_of,
     summary_of,
     thorough,
+    tool,
     transformer,
 )
 from tests.properties.marked_texts import MARKED_TEXTS, words
@@ -86,13 +87,15 @@ def test_as_is_where_no_rule_is_broken(family: str, data: st.DataObject, rng: Ra
     """With everything on, an answer that breaks no rule leaves byte for byte."""
     text = st.lists(words.filter(lambda each: "<" not in each), min_size=1, max_size=4).map("".join)
     prefix = "functions." if family == "k2" else "any."
+    name = rng.choice(["bash", "read"])  # the second is the beginning of another one's name
     native = tuple(
-        {"id": f"{prefix}bash:{at}", "type": "function", "function": {"name": "bash", "arguments": '{"command": "ls"}'}}
+        {"id": f"{prefix}{name}:{at}", "type": "function", "function": {"name": name, "arguments": '{"command": "ls"}'}}
         for at in range(rng.randint(0, 2))
     )
     reason = "tool_calls" if native else rng.choice(["stop", "length", "odd"])
     stream = stream_of(Message(data.draw(text), data.draw(text), native, reason), rng)
-    exchange = transformer(family, data.draw(st.sampled_from(OPTIONS[:3]))).begin(REQUEST)
+    request = {**REQUEST, "tools": [*REQUEST["tools"], tool("read", "command")]}
+    exchange = transformer(family, data.draw(st.sampled_from(OPTIONS[:3]))).begin(request)
     session = Session(exchange, "text/event-stream")
     assert b"".join([*map(session.feed, byte_cuts(stream, rng)), session.close()]) == stream
     assert not exchange.notes

@@ -13,8 +13,9 @@ from moongate.chat.items import Chunk
 from moongate.fast.envelope import ChunkEnvelope
 from moongate.fast.template import Template, hole_in
 from moongate.kimi.answer.call import EmittedCalls, call_object
+from moongate.kimi.answer.call_deltas import arguments_delta, begin_delta
 from moongate.kimi.answer.choice import Emitted
-from moongate.kimi.answer.streamed_choice import StreamedChoice, arguments_delta, begin_delta, is_same
+from moongate.kimi.answer.streamed_choice import StreamedChoice, is_same
 from moongate.kimi.markers.pieces import Channel, Text
 from moongate.payload import JsonObject, dumps, dumps_inside
 
@@ -48,7 +49,7 @@ class TextRewriter:
     @property
     def ready(self) -> bool:
         """Whether texts may be fed. Where a call has to leave before them, their chunks are read the plain way."""
-        return not self._choice.calls.waits_for_name
+        return not self._choice.waits_for_name
 
     def feed(self, text: str) -> Sequence[MadeChunk] | None:
         """What to send for a chunk with this text; None if the chunk is sent as it came."""

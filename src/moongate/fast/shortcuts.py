@@ -76,7 +76,7 @@ class KimiShortcut(TextShortcut):
         ):
             return False
         choice = self._exchange.choices.get(envelope.choice)
-        if choice is None or choice.calls.waits_for_name:
+        if choice is None or choice.waits_for_name:
             return False
         channel: Channel = "content" if envelope.field == "content" else "reasoning"
         idle = not choice.is_watching(channel)

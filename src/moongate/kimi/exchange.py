@@ -26,7 +26,7 @@ class KimiExchange:
     """State of one exchange: made by `KimiTransformer.begin`, dropped after the answer."""
 
     __slots__ = (
-        *("_ended", "_first", "_usage", "accepts_late_ids", "answer"),
+        *("_ended", "_first", "_held", "_usage", "accepts_late_ids", "answer"),
         *("assembles_calls", "choices", "request"),
     )
 
@@ -37,6 +37,7 @@ class KimiExchange:
         self.assembles_calls = answer.options.assemble_tool_deltas  # (section 7)
         self.accepts_late_ids = not answer.call_ids.active  # (section 3.7)
         self._first: JsonObject = {}
+        self._held: Chunk | None = None  # the last of which nothing was left at first
         self._ended = False
         self._usage: Any = None  # the last that came, whatever it is
 
@@ -112,12 +113,10 @@ class KimiExchange:
             return (chunk,)
         if len(choices) == 1 and isinstance(choices[0], dict):
             choice = choices[0]
-            made = self._fed(choice, 0)
-            if len(made) == 1:
-                if made[0] is not choice:
-                    payload = {**payload, "choices": made}
-                return (chunk,) if payload is original else (Chunk.of(payload),)
-            return self._split_chunk(payload, [made])
+            made, held = self._fed(choice, 0), self._held
+            if held is not None and made and made[0] is held.payload["choices"][0]:
+                return [held, *self._one_choice(chunk, payload, choice, made[1:])]
+            return self._one_choice(chunk, payload, choice, made)
         per_choice: list[list[Any]] = [  # a choice may be anything
             self._fed(choice, at) if isinstance(choice, dict) else [choice] for at, choice in enumerate(choices)
         ]
@@ -127,6 +126,18 @@ class KimiExchange:
         if not all(map(is_, made, choices)):
             payload = {**payload, "choices": made}
         return (chunk,) if payload is original else (Chunk.of(payload),)
+
+    def _one_choice(
+        self, chunk: Chunk, payload: JsonObject, choice: JsonObject, made: list[JsonObject]
+    ) -> Sequence[Item]:
+        """A chunk with one choice, of which this was made."""
+        if len(made) == 1:
+            if made[0] is not choice:
+                payload = {**payload, "choices": made}
+            return (chunk,) if payload is chunk.payload else (Chunk.of(payload),)
+        left = self._split_chunk(payload, [made])
+        self._held = None if left else chunk
+        return left
 
     def _split_chunk(self, payload: JsonObject, per_choice: Sequence[list[Any]]) -> Sequence[Item]:
         """The chunk as none or several, one for each choice object; the usage goes with the last."""

@@ -61,6 +61,14 @@ def test_an_id_in_place_of_the_name_becomes_the_name_in_a_stream() -> None:
     assert kinds(answer) == ["tool_name"]
 
 
+def test_arguments_of_a_whole_call_are_there_and_repaired_if_the_option_says_so() -> None:
+    entries = [call(arguments=""), call("functions.bash:1", arguments='{"a":"\n"}')]
+    assert [each["function"]["arguments"] for each in whole(entries)[0]] == ["{}", '{"a":"\n"}']
+    left, notes = whole(entries, {"repairArguments": True})
+    assert [each["function"]["arguments"] for each in left] == ["{}", '{"a":"\\n"}']
+    assert notes == ["arguments"] * 2
+
+
 def test_with_id_repair_off_deltas_are_unchanged() -> None:
     calls, _ = calls_of({"repairOnMismatch": False, "enforceFinishReasonLoop": False, "assembleToolDeltas": True})
     for entries in (

@@ -77,6 +77,63 @@ def test_a_call_that_waits_for_more_of_its_name_leaves_before_text(options: Row 
     ]
 
 
+def test_a_call_whose_name_does_not_go_on_leaves_as_it_came() -> None:
+    entry = {"index": 0, "id": "functions.ba:0", "type": "function", "function": {"name": "ba", "arguments": ""}}
+    begun = choice_object({"role": "assistant", "content": None, "tool_calls": [entry]})
+    for following in (
+        choice_object({"tool_calls": [{"index": 0, "function": {"arguments": "{"}}]}),
+        choice_object({"content": "a"}),
+    ):
+        choice = choice_of()
+        assert choice.feed(begun) == []
+        assert choice.waits_for_name
+        left = choice.feed(following)
+        assert left[0] is begun
+        assert left[1] is following
+        assert not choice.waits_for_name
+    choice = choice_of()
+    choice.feed(begun)
+    other = {"index": 1, "id": "functions.bash:1", "type": "function", "function": {"name": "bash", "arguments": "{"}}
+    assert [each["delta"]["tool_calls"][0]["id"] for each in choice.feed(choice_object({"tool_calls": [other]}))] == [
+        "functions.ba:0",
+        "functions.bash:1",
+    ]
+
+
+def test_a_call_whose_name_goes_on_waits_for_it() -> None:
+    entry = {"index": 0, "id": "functions.bash:0", "type": "function", "function": {"name": "ba", "arguments": ""}}
+    choice = choice_of()
+    assert choice.feed(choice_object({"tool_calls": [entry]})) == []
+    (left,) = choice.feed(choice_object({"tool_calls": [{"index": 0, "function": {"name": "sh"}}]}))
+    assert left["delta"]["tool_calls"][0]["function"] == {"name": "bash", "arguments": ""}
+    choice = choice_of()
+    pieces = [choice_object({"tool_calls": [each]}) for each in (entry, {"index": 0, "function": {"name": "s"}})]
+    assert [choice.feed(each) for each in pieces] == [[], []]
+    called, text = choice.feed(choice_object({"content": "a"}))
+    assert called["delta"]["tool_calls"][0]["function"] == {"name": "bas", "arguments": ""}
+    assert text["delta"] == {"content": "a"}
+
+
+def test_a_call_that_waits_for_more_of_its_name_leaves_at_the_end() -> None:
+    entry = {"index": 0, "id": "functions.ba:0", "type": "function", "function": {"name": "ba", "arguments": ""}}
+    begun = choice_object({"tool_calls": [entry]})
+    choice = choice_of()
+    choice.feed(begun)
+    left = choice.end()
+    assert left[0] is begun
+    assert left[-1]["finish_reason"] == "tool_calls"
+    choice = choice_of()
+    choice.feed(begun)
+    assert choice.broken() == [begun]
+    choice = choice_of()
+    choice.feed(begun)
+    assert choice.feed(choice_object({}, "stop"))[0] is begun
+    choice = choice_of()
+    left = choice.feed({**begun, "finish_reason": "tool_calls"})
+    assert left[0]["delta"]["tool_calls"][0] == entry
+    assert choice.feed(begun)[0] is not begun, "nothing waits behind the finish"
+
+
 def test_markers_become_deltas_and_the_rest_of_the_delta_goes_with_the_first() -> None:
     choice = choice_of(PARSING)
     text = "Hm. " + SECTION.format(CALL.format("functions.bash:0", "{}"))

@@ -27,6 +27,7 @@ class CallRules:
         "all",
         "emitted",
         "nameless",
+        "names_are_whole",
         "present",
     )
 
@@ -34,6 +35,7 @@ class CallRules:
         self.present = False  # the choice has calls
         self.all: list[AnswerCall] = []  # of a stream, in order of appearance, where calls are assembled (section 7)
         self.emitted: list[AnswerCall | EmittedCalls | JsonObject] = []  # what the client gets, in order
+        self.names_are_whole = False  # nothing of a name follows: the deltas behind the next ones were seen
         self.nameless = False  # a call was dropped because it has no name
         self._answer = answer
         self._assembles = answer.options.assemble_tool_deltas
@@ -87,6 +89,14 @@ class CallRules:
         text = arguments_text(arguments)
         self.note("arguments", at, ".function.arguments", arguments, text)
         return {"arguments": text}
+
+    def _repaired_arguments(self, arguments: object) -> object:
+        """The arguments of a whole call: missing ones become `{}`, a text is repaired if the option says so."""
+        if self._active and not arguments:
+            return "{}"
+        if self._answer.options.repair_arguments and isinstance(arguments, str):
+            return self._answer.repaired_arguments(arguments)
+        return arguments
 
     def _ids(self) -> CallIds:
         """The ids of the conversation up to here."""

@@ -98,7 +98,8 @@ class CallWriter(MarkerCalls):
 
     def _may_leave(self, call: AnswerCall, entry: JsonObject) -> bool:
         """Whether the client may see the call now. One that may have come as markers waits for its arguments."""
-        waits = self._active and (not call.name_is_whole or self._is_piece(call, entry))
+        whole = call.name_is_whole and not self._is_piece(call, entry)
+        waits = self._active and not (whole or (self.names_are_whole and call.name))
         return not waits and (not self._may_be_duplicate(call) or call.is_whole())
 
     def _may_be_duplicate(self, call: AnswerCall) -> bool:
@@ -240,11 +241,3 @@ class CallWriter(MarkerCalls):
             call.parts.append(text_of(repaired))
             self._record_native(call)
         return changed(entry, changes, body_changes)
-
-    def _repaired_arguments(self, arguments: object) -> object:
-        """The arguments of a whole call: missing ones become `{}`, a text is repaired if the option says so."""
-        if self._active and not arguments:
-            return "{}"
-        if self._answer.options.repair_arguments and isinstance(arguments, str):
-            return self._answer.repaired_arguments(arguments)
-        return arguments

@@ -6,6 +6,7 @@ from typing import Final
 
 from moongate.chat.replay import summary
 from moongate.kimi.answer.call import AnswerCall, EmittedCalls
+from moongate.kimi.answer.call_deltas import arguments_delta, begin_delta, begins_name, delta_of, goes_on
 from moongate.kimi.answer.choice import TEXT_FIELDS, ChoiceState, Emitted, has_other_content
 from moongate.kimi.answer.context import AnswerContext
 from moongate.kimi.markers.pieces import Channel, Parser, Piece, Text
@@ -17,17 +18,47 @@ _USUAL_MEMBERS: Final = frozenset(("index", "delta", "finish_reason", "logprobs"
 class StreamedChoice(ChoiceState):
     """Where nothing changes, the client gets the same objects that came."""
 
-    __slots__ = ("_content", "finished")
+    __slots__ = ("_content", "_unsure", "finished")
 
     def __init__(self, answer: AnswerContext, index: int) -> None:
         super().__init__(answer, index)
         self.finished = False
         self._content: list[str] = []  # for the summary
+        self._unsure: JsonObject | None = None  # it begins a call of whose name more may follow
+
+    @property
+    def waits_for_name(self) -> bool:
+        """Whether a call that has a name waits for more of it: it leaves before any text."""
+        return self._unsure is not None or self.calls.waits_for_name
 
     def feed(self, choice: JsonObject) -> list[JsonObject]:
-        """The choice objects that the client gets for this one of a chunk."""
-        found = choice.get("delta")
-        delta: JsonObject = found if isinstance(found, dict) else {}
+        """The choice objects that the client gets for this one of a chunk.
+
+        One that begins a call waits for the next if its name may go on, and leaves as it came if it does not.
+        """
+        unsure, delta = self._unsure, delta_of(choice)
+        if unsure is None:
+            if self.finished or choice.get("finish_reason") or not begins_name(self.answer, delta) or self.texts(delta):
+                return self._feed(choice, delta)
+            self._unsure = choice
+            return []
+        if not (delta.get("tool_calls") or choice.get("finish_reason") or self.texts(delta)):
+            return self._feed(choice, delta)
+        if goes_on(delta_of(unsure), delta):
+            return [*self._feed_unsure(False), *self._feed(choice, delta)]
+        return [*self._feed_unsure(True), *self.feed(choice)]
+
+    def _feed_unsure(self, whole: bool) -> list[JsonObject]:
+        """What waits for more of a name, if anything does; `whole`: no more of it follows."""
+        choice, self._unsure = self._unsure, None
+        if choice is None:
+            return []
+        self.calls.names_are_whole = whole
+        fed = self._feed(choice, delta_of(choice))
+        self.calls.names_are_whole = False
+        return fed
+
+    def _feed(self, choice: JsonObject, delta: JsonObject) -> list[JsonObject]:
         deltas = self._deltas(delta)
         reason = choice.get("finish_reason")
         if reason is not None:
@@ -38,7 +69,7 @@ class StreamedChoice(ChoiceState):
         """The stream is over (`[DONE]`): what was held back comes out, with a finish reason that never came."""
         if self.finished:
             return []
-        objects = [self.bare(delta) for delta in self._flush()]
+        objects = [*self._feed_unsure(True), *map(self.bare, self._flush())]
         self.finished = True
         message = self._summary()
         if self.answer.options.enforce_finish_reason_loop or self.truncated or message:
@@ -53,10 +84,11 @@ class StreamedChoice(ChoiceState):
 
     def broken(self) -> list[JsonObject]:
         """The stream broke: text that was held back comes out, without a finish reason."""
-        if self.finished or self.parser is None:
+        if self.finished:
             return []
         self.finished = True
-        return [self.bare(delta) for delta in self._from_pieces(self.parser.close(), {})]
+        held = self._from_pieces(self.parser.close(), {}) if self.parser is not None else []
+        return [*self._feed_unsure(True), *map(self.bare, held)]
 
     def _deltas(self, delta: JsonObject) -> list[JsonObject]:
         """The deltas that the client gets for one: itself alone if nothing changed."""
@@ -206,17 +238,6 @@ class StreamedChoice(ChoiceState):
         if not self.answer.options.assemble_tool_deltas or not self.calls.all:
             return {}
         return {"message": summary("".join(self._content), [call.rendered() for call in self.calls.all])}
-
-
-def begin_delta(index: int, id_: str, name: str) -> JsonObject:
-    """The delta that begins a call (section 5.10)."""
-    function = {"name": name, "arguments": ""}
-    return {"tool_calls": [{"index": index, "id": id_, "type": "function", "function": function}]}
-
-
-def arguments_delta(index: int, text: str) -> JsonObject:
-    """The delta with more of its arguments."""
-    return {"tool_calls": [{"index": index, "function": {"arguments": text}}]}
 
 
 def is_same(pieces: list[Piece], channel: Channel, text: str) -> bool:

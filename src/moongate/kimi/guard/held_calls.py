@@ -7,8 +7,8 @@ from typing import Final, Protocol
 
 from moongate.chat.call_grouping import CallGrouping, CallSlot, body_of, call_index
 from moongate.chat.items import STREAM_MEMBERS, Chunk
+from moongate.kimi.answer.call_deltas import arguments_delta, begin_delta
 from moongate.kimi.answer.judge import is_json
-from moongate.kimi.answer.streamed_choice import arguments_delta, begin_delta
 from moongate.kimi.guard.calls import GuardedCall
 from moongate.payload import JsonObject
 
