@@ -44,6 +44,13 @@ def test_a_custom_call_keeps_its_shape() -> None:
     assert call.rendered() == {"id": "functions.patch:0", "type": "custom", "custom": body}
 
 
+def test_bodies_that_are_no_objects_are_not_held_back() -> None:
+    call = AnswerCall()
+    call.hold({"index": 0, "function": {"arguments": "{"}, "custom": 1.5})
+    call.hold({"custom": {"name": "patch"}, "function": None})
+    assert call.held == {"index": 0, "function": {"arguments": "{"}, "custom": {"name": "patch"}}
+
+
 def test_a_name_in_pieces_is_put_together_before_it_leaves() -> None:
     call = AnswerCall(lambda name: "read_file".startswith(name) and name != "read_file")
     call.take_name("read")

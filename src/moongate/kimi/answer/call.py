@@ -84,7 +84,7 @@ class AnswerCall(CallSlot):
         members = {key: value for key, value in body.items() if value is not None}
         self.held = {
             **self.held,
-            **{key: value for key, value in entry.items() if value is not None},
+            **{key: value for key, value in entry.items() if value is not None and key not in ARGUMENTS},
             self.kind: {**self.held.get(self.kind, {}), **members},
         }
 
