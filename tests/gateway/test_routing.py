@@ -121,6 +121,14 @@ def test_a_session_moves_when_its_target_fails_and_stays_there(
     assert "; reason=sticky;" in stayed.headers["x-moongate-route"]
 
 
+def test_an_error_says_who_was_asked_last(gateway: RunningGateway, vendors: tuple[Vendor, Vendor]) -> None:
+    for vendor in vendors:
+        vendor.fails = 500
+    reply = ask(gateway, "kimi")
+    assert reply.status == 500
+    assert reply.headers["x-moongate-route"].startswith("kimi -> b,x; strategy=ordered; reason=fallback;")
+
+
 def test_requests_of_one_conversation_stay_together_and_others_are_spread(gateway: RunningGateway) -> None:
     found = {who(ask(gateway, "even", f"question {number}")) for number in range(40)}
     assert found == {"first", "second"}

@@ -31,6 +31,7 @@ def send_error(handler: RequestHandler, error: GatewayError) -> None:
     headers = list(error.headers) if isinstance(error, LimitExceeded) else []
     if completion is not None and completion.target is not None:
         headers += model_header(completion.requested_model, completion.target.provider, completion.target.model)
+        headers += completion.selected.headers if completion.selected is not None else []
     if stream is not None:
         handler.respond(200, [*STREAM_HEADERS, *headers], stream)
     else:
