@@ -21,6 +21,7 @@ from typing import Any
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 from tests.cli.sample import run, write
+from tests.gateway.scripted import Asked, Scripted
 from tests.support.background import Background
 
 from moongate.sim.server import SimServer, start
@@ -277,6 +278,39 @@ def test_a_refused_key_or_model_is_exit_2(vendor: SimServer, capsys: pytest.Capt
 def test_no_answer_at_all_is_exit_3(vendor: SimServer, capsys: pytest.CaptureFixture[str]) -> None:
     assert _verify(vendor, "kimi-k2-sim-500", "--suite", "tools", "--max", "3", "--retries", "0") == 3
     assert "no request got an answer" in capsys.readouterr().err
+
+
+def test_pages_instead_of_answers_are_exit_3(upstream: Scripted, capsys: pytest.CaptureFixture[str]) -> None:
+    async def page(asked: Asked) -> None:
+        asked.document(b"<html>Welcome</html>")
+
+    upstream.play = page
+    assert run(["verify", "--base-url", upstream.url, "--model", "kimi-k2", "--max", "3", "--out", "out"]) == 3
+    assert "no request got an answer" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        *(
+            (["verify", option, number], f"argument {option}: a whole number from 1 is wanted")
+            for option in ("--max", "--runs", "--concurrency")
+            for number in ("0", "-1", "1.5", "many", "²")
+        ),
+        (["verify", "--retries", "-1"], "argument --retries: a whole number from 0 is wanted"),
+        *(
+            (["verify", "--timeout", seconds], "argument --timeout: a number of seconds above 0 is wanted")
+            for seconds in ("0", "-1", "nan", "soon")
+        ),
+        (["check", "--live", "--timeout", "0"], "argument --timeout: a number of seconds above 0 is wanted"),
+    ],
+)
+def test_numbers_that_mean_nothing_are_refused(
+    arguments: list[str], wanted: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        run(arguments)
+    assert wanted in capsys.readouterr().err
 
 
 def test_failed_requests_are_sent_again(vendor: SimServer) -> None:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 
 from moongate.chat.contracts import Transformer
+from moongate.cli.argument_types import seconds
 from moongate.cli.check_json import print_invalid, print_valid
 from moongate.cli.config_path import add_config_option, load_config
 from moongate.cli.console import Console
@@ -39,7 +40,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json", action="store_true", help="print JSON: what it means, or what is wrong; with --live what was found"
     )
-    parser.add_argument("--timeout", type=float, default=60.0, metavar="SECONDS", help="with --live: for one answer")
+    parser.add_argument("--timeout", type=seconds, default=60.0, metavar="SECONDS", help="with --live: for one answer")
     parser.add_argument("--schema", action="store_true", help="print the JSON Schema of the file instead")
 
 

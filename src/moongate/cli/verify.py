@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from moongate.cli.argument_types import natural, positive, seconds
 from moongate.cli.config_path import add_config_option
 from moongate.cli.console import Console
 from moongate.cli.tables import print_json
@@ -59,11 +60,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--baseline", type=Path, metavar="FILE", help="results.jsonl of a vendor that calls when it should")
     add("--out", type=Path, default=Path("verify"), metavar="DIR", help="folder for the results (default: %(default)s)")
     add("--resume", action="store_true", help="go on where an earlier run in the folder has ended")
-    add("--runs", type=_positive, default=1, metavar="N", help="ask each case so often (default: %(default)s)")
-    add("--max", type=_positive, metavar="N", help="ask at most so many samples, of each suite alike")
-    add("--concurrency", type=_positive, default=5, metavar="N", help="at the same time (default: %(default)s)")
-    add("--timeout", type=float, default=600.0, metavar="SECONDS", help="for one answer (default: %(default)g)")
-    add("--retries", type=_natural, default=3, metavar="N", help="after a failed request (default: %(default)s)")
+    add("--runs", type=positive, default=1, metavar="N", help="ask each case so often (default: %(default)s)")
+    add("--max", type=positive, metavar="N", help="ask at most so many samples, of each suite alike")
+    add("--concurrency", type=positive, default=5, metavar="N", help="at the same time (default: %(default)s)")
+    add("--timeout", type=seconds, default=600.0, metavar="SECONDS", help="for one answer (default: %(default)g)")
+    add("--retries", type=natural, default=3, metavar="N", help="after a failed request (default: %(default)s)")
     add("--budget", metavar="AMOUNT", help="stop when so much is spent: 2.50usd, or 500k tokens")
     add("--fail-under", default="", metavar="RATES", help="exit 1 below these: schema=0.99,f1=0.73")
     add("--json", action="store_true", help="print the summary as JSON")
@@ -148,17 +149,3 @@ def _compare(options: argparse.Namespace) -> int:
     else:
         print(compared_text(found))
     return 0
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("a whole number from 1 is wanted")
-    return number
-
-
-def _natural(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError("a whole number from 0 is wanted")
-    return number

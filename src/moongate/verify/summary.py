@@ -39,7 +39,7 @@ class RunSummary:
         self._estimated_tokens = self._estimated_cost = 0  # of answers without usage
         self._started: datetime | None = None
         self._finished: datetime | None = None
-        self.answered = 0  # samples that got a status 200
+        self.answered = 0  # samples that got an answer
         self._examples = WorstExamples()
 
     @property
@@ -68,7 +68,7 @@ class RunSummary:
         self._learned.update(ours["learned"])
         self._mended += ours["mended"]
         self._retries += ours["tries"] - 1
-        self.answered += ours["raw"]["status"] == 200
+        self.answered += row["status"] == "success"
         self._requests += ours["requests"]
         self._usage = summed_usage([self._usage, ours["usage"]])
         self._unknown_costs += ours["cost_micros"] is None
