@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from moongate.kimi.family import IdRule
 from moongate.kimi.guard.tool_schemas import ToolSchemas
 from moongate.verify.observation import Observation, observed, usage_due
 
@@ -21,18 +22,18 @@ def _seen(
     message: Any,
     finish: Any = "tool_calls",
     request: dict[str, Any] = REQUEST,
-    family: str = "k2",
+    id_rule: IdRule = IdRule.TOOL_NAME,
     usage: Any = {},  # noqa: B006
 ) -> Observation:
     completion = {"choices": [{"message": message, "finish_reason": finish}], "usage": usage}
-    return observed(completion, request, ToolSchemas(), family)
+    return observed(completion, request, ToolSchemas(), id_rule)
 
 
 @pytest.mark.parametrize(
     ("call", "fault", "detail"),
     [
         (_call(name=""), "nameless", "a call without a name"),
-        (_call(name="see"), "unknown_tool", "see was not offered"),
+        (_call(name="see", call_id="functions.see:0"), "unknown_tool", "see was not offered"),
         (_call(arguments="{"), "invalid_json", "the arguments of look are not JSON"),
         (_call(arguments='{"n": "x"}'), "schema_mismatch", "look: n: must be integer"),
         ({"id": "functions.look:0", "function": 1}, "nameless", "a call without a name"),
@@ -107,8 +108,27 @@ def test_shapes_of_ids(call_id: str | None, shape: str) -> None:
     seen = _seen({"tool_calls": [_call(call_id=call_id)]})
     assert seen.id_shapes == (shape,)
     assert ("bad_ids" in seen.faults) == (shape != "functions.name:n")
-    k3 = _seen({"tool_calls": [_call(call_id=call_id)]}, family="k3")
-    assert ("bad_ids" in k3.faults) == (shape not in ("functions.name:n", "name:n"))
+    k3 = _seen({"tool_calls": [_call(call_id=call_id)]}, id_rule=IdRule.UNIQUE)
+    assert ("bad_ids" in k3.faults) == (not call_id)
+
+
+def test_ids_are_bad_if_they_name_another_tool_or_do_not_rise() -> None:
+    history = [{"tool_calls": [_call(), 1, {"function": 1}]}, "odd", {"tool_calls": 1}]
+    request = {**REQUEST, "messages": history}
+    for call_id, k2_is_bad, k3_is_bad in (
+        ("functions.look:7", False, False),
+        ("functions.look:0", True, True),
+        ("functions.see:7", True, False),
+    ):
+        calls = {"tool_calls": [_call(call_id=call_id)]}
+        assert ("bad_ids" in _seen(calls, request=request).faults) == k2_is_bad
+        assert ("bad_ids" in _seen(calls, request=request, id_rule=IdRule.UNIQUE).faults) == k3_is_bad
+    assert "bad_ids" in _seen({"tool_calls": [_call(), _call()]}, id_rule=IdRule.UNIQUE).faults
+
+
+def test_of_two_tools_with_one_name_the_first_counts() -> None:
+    other = {"function": {"name": "look", "parameters": {"required": ["m"]}}}
+    assert _seen({"tool_calls": [_call()]}, request={"tools": [TOOL, other]}).faults == ()
 
 
 def test_usage_is_due_unless_a_stream_was_not_asked_for_it() -> None:

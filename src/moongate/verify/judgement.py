@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
+from moongate.kimi.family import IdRule
 from moongate.kimi.guard.tool_schemas import ToolSchemas
 from moongate.payload import JsonObject
 from moongate.verify.answer_view import AnswerView
@@ -18,9 +19,9 @@ NOTHING: Final = Observation(None, 0, None, None, ("failed",), ())
 
 @dataclass(frozen=True, slots=True)
 class CallCriteria:
-    """What calls are checked against: the schemas of tools, and the id format of the model's family."""
+    """What calls are checked against: the schemas of tools, and what ids the model can read."""
 
-    family: str = "k2"
+    id_rule: IdRule = IdRule.TOOL_NAME
     schemas: ToolSchemas = field(default_factory=ToolSchemas)
 
 
@@ -33,7 +34,7 @@ def judged(
 ) -> JsonObject:
     """One side, as a row keeps it. `whole`: the answer to the same request without a stream, of the suite `stream`."""
     completion = None if seen is None else seen.completion
-    found = NOTHING if completion is None else observed(completion, case.request, criteria.schemas, criteria.family)
+    found = NOTHING if completion is None else observed(completion, case.request, criteria.schemas, criteria.id_rule)
     why = _why(case, status, seen, found, whole)
     return {
         "status": status,

@@ -11,7 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from moongate.kimi.family import IdRule
 from moongate.kimi.guard.tool_schemas import ToolSchemas
+from moongate.kimi.ids import CallIds
+from moongate.kimi.options import KimiOptions
 from moongate.payload import JsonObject, loads
 
 CALLS: Final = "tool_calls"
@@ -28,7 +31,6 @@ _SHAPES: Final = (
     ("name:n", re.compile(r".+:[0-9]+")),
     ("a number", re.compile(r"[0-9]+")),
 )
-_GOOD_IDS: Final = {"k2": (_SHAPES[0][0],), "k3": (_SHAPES[0][0], "name:n")}
 # From the worst: the first fault of an answer is the one that an example is shown for.
 FAULTS: Final = (
     *("failed", "empty_turn", "nameless", "unknown_tool", "invalid_json", "schema_mismatch", "missing_call"),
@@ -58,13 +60,14 @@ class Observation:
     details: tuple[str, ...] = ()  # of calls that do not fit
 
 
-def observed(completion: JsonObject, request: JsonObject, schemas: ToolSchemas, family: str = "k2") -> Observation:
-    """`family` says which ids the model can read in its history."""
+def observed(
+    completion: JsonObject, request: JsonObject, schemas: ToolSchemas, id_rule: IdRule = IdRule.TOOL_NAME
+) -> Observation:
+    """`id_rule` says which ids the model can read in its history."""
     choice = _first(completion.get("choices"))
     message = choice.get("message")
     message = message if isinstance(message, dict) else {}
-    given = message.get("tool_calls")
-    calls = [call for call in given if isinstance(call, dict)] if isinstance(given, list) else []
+    calls = _calls(message)
     finish = choice.get("finish_reason")
     finish = finish if isinstance(finish, str) else None
     offered = offered_parameters(request)
@@ -72,7 +75,7 @@ def observed(completion: JsonObject, request: JsonObject, schemas: ToolSchemas, 
     cut = bool(each) and each[-1] is not None and finish in _CUT  # no fault of the vendor's, and says nothing of a fit
     found = [fault for fault in (each[:-1] if cut else each) if fault is not None]
     faults = {*(fault.kind for fault in found), *_leaks(message), *_turn_faults(message, calls, finish, request)}
-    if not all(_shape(call) in _GOOD_IDS[family] for call in calls):
+    if _has_bad_ids(calls, request, id_rule):
         faults.add("bad_ids")
     if usage_due(request) and not isinstance(completion.get("usage"), dict):
         faults.add("missing_usage")
@@ -97,7 +100,7 @@ def offered_parameters(request: JsonObject) -> dict[str, object]:
         for tool in tools if isinstance(tools, list) else ():
             function = tool.get("function") if isinstance(tool, dict) else None
             if isinstance(function, dict) and isinstance(function.get("name"), str):
-                found[function["name"]] = function.get("parameters")
+                found.setdefault(function["name"], function.get("parameters"))  # as K2-Vendor-Verifier reads it
     return found
 
 
@@ -142,6 +145,28 @@ def _turn_faults(message: JsonObject, calls: list[JsonObject], finish: str | Non
     elif not calls and finish in (CALLS, None):
         faults.append("no_finish" if finish is None else "false_finish")
     return faults
+
+
+def _has_bad_ids(calls: list[JsonObject], request: JsonObject, id_rule: IdRule) -> bool:
+    """Whether an id has to be repaired (section 3), after the history that was asked with."""
+    ids = CallIds(KimiOptions(), id_rule)
+    messages = request.get("messages")
+    for message in messages if isinstance(messages, list) else ():
+        for call in _calls(message):
+            ids.claim(*_id_and_name(call))
+    named = [(given, name) for given, name in map(_id_and_name, calls) if name]  # without a name it is no call
+    return any(ids.claim(given, name) != given for given, name in named)
+
+
+def _calls(message: object) -> list[JsonObject]:
+    given = message.get("tool_calls") if isinstance(message, dict) else None
+    return [call for call in given if isinstance(call, dict)] if isinstance(given, list) else []
+
+
+def _id_and_name(call: JsonObject) -> tuple[str, str]:
+    given, function = call.get("id"), call.get("function")
+    name = function.get("name") if isinstance(function, dict) else None
+    return given if isinstance(given, str) else "", name if isinstance(name, str) else ""
 
 
 def _shape(call: JsonObject) -> str:

@@ -38,7 +38,7 @@ class Sampler:
         self._client = client
         self._chain: Chain = client.target.chain.unguarded
         self._learned = LearnedRules(self._chain)
-        self.criteria = CallCriteria(recognise_model(client.target.model).family.name)
+        self.criteria = CallCriteria(recognise_model(client.target.model).family.id_rule)
         self.reached = False  # somebody has answered, and knows key and model
         self.last_failure: VendorAnswer | None = None  # before that
         self.failures = 0  # how many
