@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -137,6 +138,33 @@ def test_live_says_whom_it_cannot_ask(vendor: SimServer, capsys: pytest.CaptureF
     assert "1 of 1 targets work" in shown
     assert run(["check", "--live", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["not_asked"] == ["n,kimi-k3"]
+
+
+class _WithoutUsage(_KeyChecker):
+    """Answers every request, and never says what it cost."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        body = b'{"choices": [{"index": 0, "message": {"content": "high"}, "finish_reason": "stop"}]}'
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def test_live_estimates_what_answers_without_usage_cost(capsys: pytest.CaptureFixture[str]) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _WithoutUsage) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_address[1]}"
+        write(_provider(url, "kimi-k2", api_key="sk-canary-5678"))
+        assert run(["check", "--live"]) == 1
+        assert re.search(
+            r"; 0 tokens spent; about [1-9]\d\d more in answers that say no usage\n", capsys.readouterr().out
+        )
+        assert run(["check", "--live", "--json"]) == 1
+        server.shutdown()
+    found = json.loads(capsys.readouterr().out)
+    assert found["tokens_without_usage"] == found["targets"][0]["tokens_without_usage"] > 0
 
 
 def test_live_says_that_nobody_answers(capsys: pytest.CaptureFixture[str]) -> None:

@@ -50,6 +50,12 @@ def test_what_is_no_answer_at_all(data: bytes) -> None:
     assert seen.error != ""
 
 
+@pytest.mark.parametrize("streamed", [True, False])
+def test_a_web_page_is_named(streamed: bool) -> None:
+    seen = view(BaseExchange({}), b"\n<!doctype html>", "text/html", streamed=streamed)
+    assert (seen.completion, seen.error) == (None, "it is a web page, not an answer")
+
+
 def test_an_answer_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answer_view, "DOCUMENT_LIMIT", 100)
     seen = view(BaseExchange({}), b"{" + b" " * 200 + b"}", "application/json", streamed=False)

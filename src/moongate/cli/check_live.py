@@ -59,8 +59,14 @@ def _print(reports: list[ProbeReport]) -> None:
         if report.learned:
             print(f"  learned from refusals: {', '.join(report.learned)}")
     failed = sum(report.verdict == "fails" for report in reports)
-    spent = sum(report.tokens for report in reports)
-    print(f"\n{len(reports) - failed} of {len(reports)} targets work; {spent:,} tokens spent")
+    spent, more = _spent(reports)
+    unsaid = f"; about {more:,} more in answers that say no usage" if more else ""
+    print(f"\n{len(reports) - failed} of {len(reports)} targets work; {spent:,} tokens spent{unsaid}")
+
+
+def _spent(reports: list[ProbeReport]) -> tuple[int, int]:
+    """The tokens that the vendors have counted, and an estimate of those that they have not."""
+    return sum(report.tokens for report in reports), sum(report.tokens_without_usage for report in reports)
 
 
 def _json(reports: list[ProbeReport], estimate: int) -> JsonObject:
@@ -75,7 +81,9 @@ def _json(reports: list[ProbeReport], estimate: int) -> JsonObject:
             "repairs": dict(report.repairs),
             "learned": report.learned,
             "tokens": report.tokens,
+            "tokens_without_usage": report.tokens_without_usage,
         }
         for report in reports
     ]
-    return {"targets": targets, "tokens_estimated": estimate, "tokens": sum(report.tokens for report in reports)}
+    spent, more = _spent(reports)
+    return {"targets": targets, "tokens_estimated": estimate, "tokens": spent, "tokens_without_usage": more}

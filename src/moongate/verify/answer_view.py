@@ -54,6 +54,8 @@ def view(exchange: Exchange, data: bytes, content_type: str, *, streamed: bool) 
 def _read(
     exchange: Exchange, data: bytes, content_type: str, *, streamed: bool
 ) -> tuple[JsonObject, tuple[str, ...], JsonObject | None]:
+    if data.lstrip().startswith(b"<"):
+        raise BadUpstream("it is a web page, not an answer")
     upstream = UpstreamReader(content_type, DOCUMENT_LIMIT, DOCUMENT_LIMIT)
     items = upstream.feed(data)
     last = upstream.close()

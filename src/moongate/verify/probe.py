@@ -53,6 +53,7 @@ class ProbeReport:
     repairs: Counter[str] = field(default_factory=Counter)
     learned: list[str] = field(default_factory=list)
     tokens: int = 0
+    tokens_without_usage: int = 0  # of answers that say none, by their size
 
     @property
     def verdict(self) -> str:
@@ -124,7 +125,7 @@ class _Probe:
             what = {401: "the key is refused: ", 403: "the key is refused: ", 404: "no such model or path: "}
             return self._failed(name, what.get(answer.status, "") + _said(answer))
         seen = view(asked.exchange, answer.body, answer.content_type, streamed=request.get("stream") is True)
-        self._count(seen)
+        self._count(seen, asked.exchange.request)
         message = _message(seen)
         wrong = self._wrong(seen, message, request, call_wanted=call_wanted)
         if wrong or message is None:
@@ -156,11 +157,14 @@ class _Probe:
         faults = [fault for call in calls if (fault := call_fault(call, offered, self._schemas))]
         return ", ".join([f"{fault.kind} ({fault.detail})" for fault in faults] or seen.verdict.kinds)
 
-    def _count(self, seen: AnswerView) -> None:
+    def _count(self, seen: AnswerView, request: JsonObject) -> None:
         self.report.repairs.update(note.kind for note in vendor_repairs(seen.notes))
-        usage = (seen.completion or {}).get("usage")
-        counts = counts_of(usage if isinstance(usage, dict) else None)
-        self.report.tokens += counts.total if counts is not None else 0
+        counts = counts_of(seen.usage)
+        if counts is not None:
+            self.report.tokens += counts.total
+        elif seen.completion is not None:
+            sizes = (len(dumps(each)) for each in (request, seen.completion))
+            self.report.tokens_without_usage += sum(map(estimated_prompt, sizes))
 
     def _failed(self, name: str, detail: str) -> JsonObject | None:
         self.report.steps.append(ProbeStep(name, False, detail))
