@@ -17,7 +17,7 @@ from moongate.gateway.http.sessions import AnySession
 from moongate.gateway.server.activity import Activity
 from moongate.net.contract import Response
 
-OFFLOAD_PENDING: Final = 64 * 1024  # of reads that have given no output yet: an event of this size may take long
+OFFLOAD_PENDING: Final = 32 * 1024  # of reads that have given no output yet: an event of this size may take long
 OFFLOAD_CHARS: Final = 128 * 1024  # of an answer that was read so far: its end may take long
 OFFLOAD_LINES: Final = 4000  # of one read: an event takes up to 10 µs of CPU time, however small it is
 
