@@ -292,7 +292,8 @@ def test_two_answers_after_another_are_both_noted() -> None:
     exchange.reply(calls_answer(read_call("{"), content="So."))
     assert exchange.next_request() is not None
     exchange.reply(calls_answer(read_call(MENDABLE)))
-    assert [note.kind for note in exchange.notes] == ["guard"]
+    for _ in range(2):  # who captures a stream looks again after each event
+        assert [note.kind for note in exchange.notes] == ["guard"]
     assert exchange.verdict == Verdict("repaired")
 
 

@@ -9,6 +9,7 @@ While a thread works, the provider is paused, and what still comes waits its tur
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 from typing import Final, Protocol
@@ -63,7 +64,7 @@ class StreamFeeder:
         self._stream: FedStream | None = stream  # None: nobody waits for the output any more
         self._task = stream.task
         self._unsettled = 0  # bytes that have given no output yet
-        self._waiting: list[bytes] = []  # reads that came while a thread works
+        self._waiting: deque[bytes] = deque()  # reads that came while a thread works
         self._working: asyncio.Future[None] | None = None  # done when no thread works any more
         self._error: Exception | None = None
 
@@ -135,9 +136,8 @@ class StreamFeeder:
                 out = done.result()
                 self._unsettled = 0 if out else self._unsettled
                 self._stream.deliver(out)
-                waiting, self._waiting = self._waiting, []
-                for data in waiting:
-                    self.feed(data)
+                while self._waiting and self._working is None:
+                    self.feed(self._waiting.popleft())
         except Exception as raised:  # `settle` raises it again, in the task that waits for the stream
             self._error = raised
             self._response.close()

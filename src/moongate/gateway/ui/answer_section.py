@@ -8,9 +8,10 @@ from moongate.gateway.ui.exchange_view import EventRow, ShownEvent, event_rows, 
 from moongate.gateway.ui.json_markup import block, cut_text, inline, note_words
 from moongate.gateway.ui.layout import milliseconds
 from moongate.gateway.ui.markup import Markup, tag
-from moongate.payload import JsonObject
+from moongate.payload import JsonObject, more_values_than
 
 MAX_ROWS: Final = 600
+MAX_VALUES: Final = 4000  # of an event that is shown value by value
 HEAD_ROWS: Final = 400  # of a longer answer; the rest of the rows are its end
 
 
@@ -88,5 +89,6 @@ def _event(event: ShownEvent, marked: frozenset[str], envelope: JsonObject | Non
     if envelope and isinstance(value, dict):
         value = {key: each for key, each in value.items() if key in marked or envelope.get(key) != each}
     dots = tag("i", "… ") if isinstance(value, dict) and len(value) < len(event.value) else None
-    shown: object = [dots, inline(value, marked)] if event.is_json else tag("span", cut_text(event.text))
+    few = event.is_json and not more_values_than(event.text.encode("utf-8", "replace"), MAX_VALUES)
+    shown: object = [dots, inline(value, marked)] if few else tag("span", cut_text(event.text))
     return tag("code", name, shown)

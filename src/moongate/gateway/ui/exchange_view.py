@@ -64,11 +64,14 @@ def event_rows(capture: JsonObject) -> list[EventRow]:
     for piece in capture["answer"]["pieces"]:
         cause = piece["cause"]
         writes.setdefault((cause[0], cause[1]), []).append(piece)
+    notes: dict[tuple[int, int], list[JsonObject]] = {}
+    for note in capture["notes"]:
+        notes.setdefault((note["attempt"], note["event"]), []).append(note)
     rows = []
     for number, attempt in enumerate(capture["attempts"]):
         for index, piece in enumerate(attempt["answer"]["pieces"]):
-            notes = [note for note in capture["notes"] if (note["attempt"], note["event"]) == (number, index)]
-            rows.append(_row(piece, writes.pop((number, index), []), notes, compare=front == CHAT))
+            place = number, index
+            rows.append(_row(piece, writes.pop(place, []), notes.get(place, []), compare=front == CHAT))
     for pieces in writes.values():
         left = [event for each in pieces for event in read_events(each["text"])]
         if left:

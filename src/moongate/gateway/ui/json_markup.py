@@ -19,11 +19,14 @@ def block(
 ) -> Markup:
     """One line for each value. `notes` are those of each path; each is shown behind the first line of its place."""
     shown: set[str] = set()
+    around: str | None = None  # the marked place that the lines are in
     lines = []
     for line in json_lines(value):
         here = [] if notes is None or line.path in shown else notes.get(line.path, [])
         shown.add(line.path)
-        is_marked = line.path in marked or any(line.path.startswith((f"{each}.", f"{each}[")) for each in marked)
+        if around is None or not (line.path == around or line.path.startswith((f"{around}.", f"{around}["))):
+            around = line.path if line.path in marked else None
+        is_marked = around is not None
         text: object = tag("mark", line.text) if is_marked else line.text
         more = f" {line.cut:,} characters more" if line.cut else None
         chips = [tag("span", note_words(note), class_="note") for note in here]

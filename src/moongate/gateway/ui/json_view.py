@@ -11,6 +11,7 @@ MAX_LINES: Final = 5000
 MAX_STRING: Final = 4000  # characters of a string that are shown
 MAX_DEPTH: Final = 64
 MAX_DIFFERENCES: Final = 500
+MAX_PATH: Final = 1024  # characters of a path, and of a name in it: what is deeper has the path of what it is in
 
 
 class JsonLine(NamedTuple):
@@ -61,10 +62,12 @@ def _text(value: object) -> str:
 
 
 def child_path(path: str, key: str | int) -> str:
-    """The path of a member or an item."""
+    """The path of a member or an item. Thousands of lines may stand at a place with a very long name."""
+    if len(path) > MAX_PATH:
+        return path
     if isinstance(key, int):
         return f"{path}[{key}]"
-    return f"{path}.{key}" if path else key
+    return f"{path}.{key[:MAX_PATH]}" if path else key[:MAX_PATH]
 
 
 def differences(before: Any, after: Any) -> tuple[set[str], set[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shlex
 from typing import Any, Final
 from urllib.parse import quote
@@ -25,11 +26,17 @@ TEXT: Final = (b"content-type", b"text/plain; charset=utf-8")
 
 async def show_request(context: UiContext, request: UiRequest) -> UiResponse:
     context.sources.recent.gather()
-    capture = _capture(context, request)
     recent = context.sources.recent.find(request.params["id"])
-    if capture is None and recent is None:
+    line = None if recent is None else recent.line
+    # In a thread: others have chosen what is shown, and it may be megabytes.
+    return await asyncio.to_thread(_request_page, request, _captured(context, request), line)
+
+
+def _request_page(request: UiRequest, data: bytes | None, recent: JsonObject | None) -> UiResponse:
+    capture = None if data is None else object_of(data)
+    line = recent if capture is None else capture["line"]
+    if line is None:
         raise NotFound("This request is not among the last ones any more", code="no_such_request")
-    line: JsonObject = capture["line"] if capture is not None else recent.line if recent is not None else {}
     content: list[object] = [_head(line), glance_section(line, capture), _numbers(line)]
     if capture is None:
         content.append(_not_captured())
@@ -44,9 +51,8 @@ async def show_request(context: UiContext, request: UiRequest) -> UiResponse:
     return page(shell(request, f"Request {request.params['id']}", *content, scripts=("exchange.js",)))
 
 
-def _capture(context: UiContext, request: UiRequest) -> JsonObject | None:
-    data = context.sources.inspector.store.get(request.params["id"])
-    return None if data is None else object_of(data)
+def _captured(context: UiContext, request: UiRequest) -> bytes | None:
+    return context.sources.inspector.store.get(request.params["id"])
 
 
 def _head(line: JsonObject) -> Markup:
@@ -149,7 +155,11 @@ def _part_url(request: UiRequest, part: str) -> str:
 
 async def show_part(context: UiContext, request: UiRequest) -> UiResponse:
     """A body as plain text, whole as it was kept."""
-    capture = _capture(context, request)
+    return await asyncio.to_thread(_part, request, _captured(context, request))
+
+
+def _part(request: UiRequest, data: bytes | None) -> UiResponse:
+    capture = None if data is None else object_of(data)
     if capture is None:
         raise NotFound("This request was not captured, or is not kept any more", code="no_such_request")
     attempts = capture["attempts"]
@@ -181,12 +191,16 @@ def curl_command(capture: JsonObject) -> str:
 
 async def show_case(context: UiContext, request: UiRequest) -> UiResponse:
     """A file for `moongate replay`."""
-    capture = _capture(context, request)
+    return await asyncio.to_thread(_case, context, _captured(context, request))
+
+
+def _case(context: UiContext, data: bytes | None) -> UiResponse:
+    capture = None if data is None else object_of(data)
     if capture is None or not any(attempt["answer"]["pieces"] for attempt in capture["attempts"]):
         raise NotFound("This request was not captured, or had no answer", code="no_such_request")
-    data = dumps(test_case(context, capture))
     name = b'attachment; filename="moongate.case.json"'
-    return UiResponse(200, [(b"content-type", b"application/json"), (b"content-disposition", name)], data)
+    headers = [(b"content-type", b"application/json"), (b"content-disposition", name)]
+    return UiResponse(200, headers, dumps(test_case(context, capture)))
 
 
 def test_case(context: UiContext, capture: JsonObject) -> JsonObject:

@@ -31,8 +31,8 @@ class GuardedExchange:
     """
 
     __slots__ = (
-        *("_answers", "_begin", "_client_request", "_done", "_guard", "_next", "_steps", "_stream", "_takes_seed"),
-        *("accepts_late_ids", "assembles_calls", "request"),
+        *("_answers", "_begin", "_client_request", "_done", "_guard", "_next", "_noted", "_notes", "_steps"),
+        *("_stream", "_takes_seed", "accepts_late_ids", "assembles_calls", "request"),
     )
 
     def __init__(
@@ -50,6 +50,8 @@ class GuardedExchange:
         self._next: GuardedAnswer | None = None  # the answer to `next_request`
         self._stream = GuardedStream(self._answers[0], holds_finish=bool(self._steps))
         self._done: Done | None = None  # the end of the stream, while it is held back
+        self._notes: list[Note] = []  # of all answers, if there are several,
+        self._noted = [0] * (1 + len(self._steps))  # and how many of each are among them
 
     @property
     def is_first_try(self) -> bool:
@@ -73,8 +75,16 @@ class GuardedExchange:
 
     @property
     def notes(self) -> Sequence[Note]:
-        first, *others = (answer.exchange.notes for answer in self._answers)
-        return [*first, *(note for notes in others for note in notes if note.mends == "vendor")] if others else first
+        """Those of the first answer, and what further ones needed. Asked for after each event of a captured stream, so
+        only new ones are looked at."""
+        if len(self._answers) == 1:
+            return self._answers[0].exchange.notes
+        for at, answer in enumerate(self._answers):
+            notes, known = answer.exchange.notes, self._noted[at]
+            if len(notes) > known:
+                self._noted[at] = len(notes)
+                self._notes += [note for note in notes[known:] if not at or note.mends == "vendor"]
+        return self._notes
 
     @property
     def verdict(self) -> Verdict:
