@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moongate.kimi.guard.pattern import MAX_STATES, MAX_TEXT, STATE_STEPS, pattern_of
+from moongate.kimi.guard.pattern import MAX_KEPT, MAX_STATES, MAX_TEXT, STATE_STEPS, pattern_of
 
 UUID = "^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$"
 
@@ -83,3 +83,28 @@ def test_a_mismatch_at_the_beginning_is_the_end_of_the_work() -> None:
     steps: list[int] = []
     assert pattern.is_found_in("x" * 1000, steps.append) is False
     assert len(steps) < 3
+
+
+def test_reading_is_work_too_but_only_once() -> None:
+    """A few characters may stand for two thousand states, and a schema may hold thousands of expressions."""
+    for expression in ("work|a{1900}", "work|a{9999}", "work" * 500):
+        steps: list[int] = []
+        pattern_of(expression, steps.append)
+        spent = sum(steps)
+        assert spent >= (900 if expression != "work|a{9999}" else 6)
+        pattern_of(expression, steps.append)
+        assert sum(steps) == spent
+
+
+def test_few_expressions_are_kept() -> None:
+    first: list[int] = []
+    pattern_of("kept|first", first.append)
+    for number in range(MAX_KEPT // 1900 + 1):
+        pattern_of(f"kept|a{{1900}}{number}")
+    again: list[int] = []
+    pattern_of("kept|first", again.append)
+    assert again == first
+    too_large: list[int] = []
+    for _ in range(2):
+        pattern_of("x" * MAX_KEPT * 2, too_large.append)
+    assert len(too_large) == 2

@@ -41,8 +41,9 @@ READ: list[tuple[str, Node]] = [
     (r"\x61\u0062\u{62}\.\/\n\t\-", Series((A, B, B, chars("."), chars("/"), chars("\n"), chars("\t"), chars("-")))),
     ("{a}", Series((chars("{"), A, chars("}")))),
     ("a{x]", Series((A, chars("{"), chars("x"), chars("]")))),
-    ("[ab-d-]", Series((chars("a", "bd", "-"),))),
-    (r"[^\d_\]\b]", Series((Chars((*CLASSES["d"], (95, 95), (93, 93), (8, 8)), negated=True),))),
+    ("[ab-d-]", Series((chars("-", "a", "bd"),))),
+    (r"[^\d_\]\b]", Series((Chars(((8, 8), *CLASSES["d"], (93, 93), (95, 95)), negated=True),))),
+    ("[f-ha-cb-gzz]", Series((chars("ah", "z"),))),
     ("[-a]", Series((chars("-", "a"),))),
     (r"[\x61-\x62]", Series((chars("ab"),))),
 ]  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from moongate.kimi.guard import keywords
-from moongate.kimi.guard.check import SchemaCheck
+from moongate.kimi.guard.check import CheckSteps, SchemaCheck
 from moongate.kimi.guard.pattern import MAX_TEXT
 from moongate.kimi.guard.patterns import matching, schemas_of
 
@@ -53,3 +53,12 @@ def test_the_schemas_of_a_property() -> None:
     unclear = {"properties": {"n": NUMBER}, "patternProperties": {"(?=n)": TEXT}, "additionalProperties": False}
     assert matching(check, unclear, "n") is None
     assert (schemas_of(check, unclear, "n"), schemas_of(check, unclear, "a")) == ([NUMBER], [])
+
+
+def test_thousands_of_expressions_are_not_all_read() -> None:
+    """Each takes two thousand states. A check that takes too many steps is given up, and the value fits."""
+    steps = CheckSteps(10_000)
+    forbidden = {f"many|x{{1900}}{number}": False for number in range(1000)}
+    schema = {"patternProperties": {**forbidden, "^a": False}}
+    assert SchemaCheck(schema, steps=steps).mismatch({"a": 1}) is None
+    assert steps.left == 0

@@ -5,16 +5,29 @@ An expression becomes a graph of states (Thompson's construction). What is not c
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable
-from functools import lru_cache
 from typing import Final
 
-from moongate.kimi.guard.pattern_syntax import CLASSES, Chars, Choice, Node, Place, Repeat, Series, Unreadable, read
+from moongate.kimi.guard.pattern_syntax import (
+    CLASSES,
+    MAX_CHARS,
+    Chars,
+    Choice,
+    Node,
+    Place,
+    Repeat,
+    Series,
+    Unreadable,
+    read,
+)
 
 MAX_STATES: Final = 2000  # of an expression
 MAX_TEXT: Final = 4096  # characters; longer texts are not checked
-MAX_KEPT: Final = 512  # expressions
+MAX_KEPT: Final = 64 * 1024  # characters and states of the expressions that are kept, a few megabytes
 STATE_STEPS: Final = 2  # that it takes to look at a state
+CHARS_PER_STEP: Final = 2  # of an expression that are read in about the time of a step, or states that are made
+MAX_CODE: Final = 0x110000
 
 _END: Final = 0  # the state behind the whole expression
 # Characters that are of a kind (`\\d`, `\\w`, `\\s`) for some engines and not for others.
@@ -39,10 +52,14 @@ class _PatternState:
 class Pattern:
     """An expression, ready to be looked for. It may be used by several threads."""
 
-    __slots__ = ("_begins_late", "_entry", "_kinds", "_states")
+    __slots__ = ("_begins_late", "_entry", "_kinds", "_states", "size")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, spend: Callable[[int], None]) -> None:
         node, self._kinds = read(text)
+        self.size = 1 + _size(node)  # its states
+        if self.size > MAX_STATES:
+            raise Unreadable
+        spend(self.size // CHARS_PER_STEP)
         self._states: list[_PatternState] = [_PatternState([])]
         self._entry = self._added(node, _END)
         self._begins_late = self._may_begin_late()
@@ -125,27 +142,63 @@ class Pattern:
         return first
 
     def _add(self, state: _PatternState) -> int:
-        if len(self._states) == MAX_STATES:
-            raise Unreadable
         self._states.append(state)
         return len(self._states) - 1
 
 
-@lru_cache(maxsize=MAX_KEPT)
-def pattern_of(text: str) -> Pattern | None:
-    """The expression, None if it is not checked.
+class _KeptPatterns:
+    """Expressions that were read before. When there are too many, all are forgotten: clients choose them."""
+
+    def __init__(self) -> None:
+        self._patterns: dict[str, Pattern | None] = {}
+        self._size = 0
+
+    def find(self, text: str, spend: Callable[[int], None]) -> Pattern | None:
+        patterns = self._patterns
+        if text in patterns:
+            return patterns[text]
+        spend(min(len(text), MAX_CHARS) // CHARS_PER_STEP)
+        try:
+            found: Pattern | None = Pattern(text, spend)
+        except Unreadable:
+            found = None
+        size = len(text) + (0 if found is None else found.size)
+        if self._size + size > MAX_KEPT:
+            patterns, self._size = {}, 0
+        if size <= MAX_KEPT:
+            patterns[text] = found
+            self._patterns, self._size = patterns, self._size + size
+        return found
+
+
+_KEPT: Final = _KeptPatterns()
+
+
+def pattern_of(text: str, spend: Callable[[int], None] = lambda _: None) -> Pattern | None:
+    """The expression, None if it is not checked. `spend` is told the work of reading it, if it is new.
 
     >>> pattern_of("^[a-z]+$").is_found_in("abc", spend=[].append)
     True
     """
-    try:
-        return Pattern(text)
-    except Unreadable:
-        return None
+    return _KEPT.find(text, spend)
+
+
+def _size(node: Node) -> int:
+    """The states of a part, as `Pattern` adds them."""
+    if isinstance(node, Chars | Place):
+        return 1
+    if isinstance(node, Choice):
+        return 1 + sum(map(_size, node.branches))
+    if isinstance(node, Series):
+        return sum(map(_size, node.parts))
+    part = _size(node.part)
+    further = part + 1 if node.most is None else (node.most - node.least) * (part + 1)
+    return node.least * part + further
 
 
 def _takes(chars: Chars, code: int) -> bool:
-    return any(low <= code <= high for low, high in chars.ranges) is not chars.negated
+    before = bisect_right(chars.ranges, (code, MAX_CODE)) - 1  # the last range that begins there or before
+    return (before >= 0 and code <= chars.ranges[before][1]) is not chars.negated
 
 
 def _is_at(place: str, text: str, at: int) -> bool:

@@ -16,7 +16,7 @@ Ranges = tuple[tuple[int, int], ...]
 
 
 class Chars(NamedTuple):
-    """One character of these ranges, or none of them."""
+    """One character of these ranges, or none of them. They are in order and do not overlap."""
 
     ranges: Ranges
     negated: bool = False
@@ -198,7 +198,7 @@ class _PatternReader:
             if isinstance(high, Chars) or high < low:
                 raise Unreadable
             ranges.append((low, high))
-        return Chars(tuple(ranges), negated)
+        return Chars(_merged(ranges), negated)
 
     def _member(self) -> int | Chars:
         """A character or a class inside of a set."""
@@ -219,6 +219,17 @@ class _PatternReader:
         found = self._text.startswith(mark, self._at)
         self._at += len(mark) if found else 0
         return found
+
+
+def _merged(ranges: list[tuple[int, int]]) -> Ranges:
+    """The ranges in order; those that overlap are one."""
+    found: list[tuple[int, int]] = []
+    for low, high in sorted(ranges):
+        if found and low <= found[-1][1]:
+            found[-1] = found[-1][0], max(high, found[-1][1])
+        else:
+            found.append((low, high))
+    return tuple(found)
 
 
 def _single(code: int) -> Chars:
