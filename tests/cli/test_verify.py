@@ -162,6 +162,16 @@ def test_samples_and_results_of_the_other_verifier_are_read(vendor: SimServer) -
     assert _summary()["moongate"]["raw"]["triggers"] == {"tp": 5, "fp": 1, "fn": 0, "tn": 0}
 
 
+def test_a_run_does_not_go_on_with_other_samples(vendor: SimServer, capsys: pytest.CaptureFixture[str]) -> None:
+    samples = Path("samples.jsonl")
+    samples.write_text('{"messages": [{"role": "user", "content": "one"}]}\n')
+    assert _verify(vendor, "kimi-k2-sim", "--data", "samples.jsonl") == 0
+    assert _verify(vendor, "kimi-k2-sim", "--data", "samples.jsonl", "--resume") == 0
+    samples.write_text('{"messages": [{"role": "user", "content": "two"}]}\n')
+    assert _verify(vendor, "kimi-k2-sim", "--data", "samples.jsonl", "--resume") == 2
+    assert "the run there has data 'samples.jsonl (sha256 " in capsys.readouterr().err
+
+
 def test_a_budget_and_a_maximum_end_a_run(vendor: SimServer, capsys: pytest.CaptureFixture[str]) -> None:
     assert _verify(vendor, "kimi-k2-sim", "--suite", "tools", "--max", "7") == 0
     assert _summary()["moongate"]["samples"] == 7

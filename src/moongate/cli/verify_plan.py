@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 from pathlib import Path
 
 from moongate.cli.config_path import load_config
@@ -65,11 +66,16 @@ def recorded_plan(options: argparse.Namespace, target: VerifyTarget) -> JsonObje
         "base_url": target.base_url,
         "use": options.use,
         "suite": options.suite if options.data is None else None,
-        "data": None if options.data is None else str(options.data),
-        "baseline": None if options.baseline is None else str(options.baseline),
+        "data": None if options.data is None else _named(options.data),
+        "baseline": None if options.baseline is None else _named(options.baseline),
         "runs": options.runs,
         "max": options.max,
     }
+
+
+def _named(path: Path) -> str:
+    """A file, and what is in it: with other contents it is another run."""
+    return f"{path} (sha256 {hashlib.sha256(path.read_bytes()).hexdigest()[:16]})"
 
 
 def require_same_plan(before: JsonObject | None, now: JsonObject, place: Path) -> None:
