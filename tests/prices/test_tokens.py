@@ -29,6 +29,7 @@ def usage(prompt: Any = 100, output: Any = 50, **more: Any) -> dict[str, Any]:
         (usage(cached_tokens=30), TokenCounts(70, 30, 0, 50, 0)),
         (usage(prompt_tokens_details={"cached_tokens": 30, "cache_write_tokens": 20}), TokenCounts(50, 30, 20, 50, 0)),
         (usage(cache_creation_input_tokens=20), TokenCounts(80, 0, 20, 50, 0)),
+        (usage(cache_write_tokens=20), TokenCounts(80, 0, 20, 50, 0)),
         (usage(completion_tokens_details={"reasoning_tokens": 40}), TokenCounts(100, 0, 0, 50, 40)),
         (usage(completion_tokens_details={"reasoning_tokens": 400}), TokenCounts(100, 0, 0, 50, 50)),
         (usage(cached_tokens=300), TokenCounts(0, 100, 0, 50, 0)),

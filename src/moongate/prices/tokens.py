@@ -13,6 +13,7 @@ ANSWER_TOKENS: Final = 8192  # of an answer for which the client set no limit
 _READ: Final = ("cached_tokens",)
 _WRITTEN: Final = ("cache_write_tokens", "cache_creation_input_tokens")
 _REASONING: Final = ("reasoning_tokens",)
+_BESIDE: Final = frozenset((*_READ, *_WRITTEN))  # where they stand beside the sums
 
 
 class TokenCounts(NamedTuple):
@@ -44,7 +45,7 @@ def counts_of(usage: Mapping[str, object] | None) -> TokenCounts | None:
         return None
     details = usage.get("prompt_tokens_details")
     spoken = usage.get("completion_tokens_details")
-    if not details and not spoken and "cached_tokens" not in usage and "cache_creation_input_tokens" not in usage:
+    if not details and not spoken and _BESIDE.isdisjoint(usage):
         return TokenCounts(prompt, 0, 0, output, 0)
     read = _first(details, usage, _READ)
     written = _first(details, usage, _WRITTEN)
