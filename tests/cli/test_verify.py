@@ -279,7 +279,7 @@ def test_a_refused_key_or_model_is_exit_2(vendor: SimServer, capsys: pytest.Capt
     assert len(_rows()) < 20  # it gives up early
     address = ["--base-url", vendor.url, "--model", "kimi-k2-sim", "--out", "odd"]
     assert run(["verify", *address, "--key-env", "ODD"], ODD="sk-schl\xfcssel") == 2
-    assert "characters that no key has" in capsys.readouterr().err
+    assert "characters that no key may have" in capsys.readouterr().err
     write({"name": "p", "api_base_url": vendor.url, "api_key": "sk-canary-1234", "models": ["kimi-k2-sim"]})
     assert run(["verify", "p,kimi-k2-sum"]) == 2
     assert "kimi-k2-sim" in capsys.readouterr().err

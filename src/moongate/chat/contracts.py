@@ -82,7 +82,7 @@ class Exchange(Protocol):
 
 
 class TakesLong(Exception):
-    """A request needs more work than fits between two events: `begin` belongs into a thread."""
+    """A request needs more work than fits between two events: `begin` belongs in a thread."""
 
 
 class Transformer(Protocol):

@@ -185,7 +185,7 @@ def _load_exports(text: str, path: Path) -> Document:
         words = [shlex.split(line, comments=True) for line in text.split("\n")]
         return dict(value.split("=", 1) for _export, value in filter(None, words))
     except ValueError:
-        raise ConfigError("cannot be changed: it has more than lines of export NAME=VALUE", path=str(path)) from None
+        raise ConfigError("cannot be changed: it has other lines than export NAME=VALUE", path=str(path)) from None
 
 
 def _dump_exports(document: Document) -> str:

@@ -71,7 +71,7 @@ class VendorClient:
         if target.key:
             headers.append(("Authorization", f"Bearer {target.key}"))
         if not target.key.isascii() or not target.key.isprintable():
-            raise ConfigError("the key has characters that no key has", path=target.name)
+            raise ConfigError("the key has characters that no key may have", path=target.name)
         self._headers = tuple((name.encode("ascii"), value.encode("ascii")) for name, value in headers)
         self.redact = Redactor(frozenset(filter(None, (target.key, *target.further_keys)))).redact
 

@@ -39,7 +39,7 @@ def test_all_forms_of_a_base_are_resolved(base: str, url: str) -> None:
     [
         ("api.moonshot.cn", "expected a URL that begins with https:// or http://, found 'api.moonshot.cn'"),
         ("ftp://x", "expected a URL that begins with https:// or http://"),
-        ("https://user:secret@x", "the key belongs into 'api_key'"),
+        ("https://user:secret@x", "the key belongs in 'api_key'"),
         ("https://", "the URL names no host"),
         ("https://x/#y", "has no fragment"),
         ("https://x:99999", "not a URL"),

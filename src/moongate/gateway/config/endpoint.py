@@ -61,7 +61,7 @@ def resolve_endpoint(base: str, at: ConfigPlace, dialect: str = "chat") -> Endpo
     if parts.scheme not in ("http", "https"):
         raise at.error(f"expected a URL that begins with https:// or http://, found {base!r}")
     if parts.username is not None or parts.password is not None:
-        raise at.error("no user name or password in the URL: the key belongs into 'api_key'")
+        raise at.error("no user name or password in the URL: the key belongs in 'api_key'")
     if not parts.hostname:
         raise at.error("the URL names no host")
     if parts.fragment:
