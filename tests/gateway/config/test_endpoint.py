@@ -34,6 +34,12 @@ def test_all_forms_of_a_base_are_resolved(base: str, url: str) -> None:
     assert resolve_endpoint(base, AT).url == url
 
 
+def test_an_address_of_chat_completions_is_not_one_of_another_dialect() -> None:
+    assert resolve_endpoint("https://x/v1/messages", AT, "anthropic").url == "https://x/v1/messages"
+    with pytest.raises(ConfigError, match="the address of the dialect 'chat'"):
+        resolve_endpoint("https://x/v1/chat/completions", AT, "anthropic")
+
+
 @pytest.mark.parametrize(
     ("base", "message"),
     [
@@ -46,6 +52,8 @@ def test_all_forms_of_a_base_are_resolved(base: str, url: str) -> None:
         ("https://[::1", "not a URL"),
         ("https://x/a b", "no blanks"),
         ("https://x\r\nHost: y", "no blanks"),
+        ("https://x/anthropic/v1/messages", "/messages is the address of the dialect 'anthropic'"),
+        ("https://x/v1/responses/", "/responses is the address of the dialect 'responses'"),
         ("http://169.254.169.254/latest", "never contacted"),
         ("http://metadata.google.internal", "never contacted"),
     ],

@@ -70,6 +70,9 @@ def resolve_endpoint(base: str, at: ConfigPlace, dialect: str = "chat") -> Endpo
         raise at.error(f"{parts.hostname} is a link-local or metadata address: never contacted")
     path, leaf = parts.path.rstrip("/"), LEAVES[dialect]
     if not path.endswith(leaf):
+        for other, its_leaf in LEAVES.items():
+            if path.endswith(its_leaf):
+                raise at.error(f"{its_leaf} is the address of the dialect {other!r}: set the provider's 'dialect'")
         versioned = any(_VERSION.fullmatch(each) for each in path.split("/"))
         path += leaf if versioned else "/v1" + leaf
     if parts.query:
