@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from moongate.errors import BadRequest
-from moongate.kimi.schema.keywords import MAX_SIZE, anything
-from moongate.kimi.schema.normalise import normalise_schema, normalised
+from moongate.kimi.schema.keywords import MAX_PROPERTIES, MAX_SIZE, anything
+from moongate.kimi.schema.normalise import enough_steps, normalise_schema, normalised
 from moongate.kimi.schema.step_budget import MAX_STEPS, StepBudget
 from moongate.kimi.schema.validate import validate_schema
 from moongate.payload import dumps
@@ -132,8 +132,40 @@ def test_all_schemas_of_a_request_share_one_budget() -> None:
     normalise_schema(schema, steps=steps)
     assert 0 <= steps.left < 5000
     steps.left = 100
+    assert normalise_schema(schema, steps=steps) == {"type": "object"}
+    assert normalise_schema({"enum": [[1]], "title": 5}, steps=StepBudget(0)) == {}
+    too_wide = {"type": "object", "properties": {f"p{at}": {} for at in range(MAX_PROPERTIES + 1)}}
     with pytest.raises(BadRequest, match="tool 'next'"):
-        normalise_schema(schema, tool="next", steps=steps)
+        normalise_schema(too_wide, tool="next", steps=steps)
+
+
+def test_tools_that_take_many_steps_leave_some_for_those_behind_them() -> None:
+    place = {
+        "type": "object",
+        "format": "x",
+        "properties": {"a": {"type": "object", "properties": {"b": {"format": 1}}}},
+    }
+    schema = {"type": "object", "properties": {f"p{at}": place for at in range(60)}}
+    steps = StepBudget()
+    sent = [str(normalise_schema({**schema, "title": f"{at}"}, steps=steps)) for at in range(128)]
+    assert "'b'" in sent[0]
+    assert "'p59'" in sent[40]
+    assert sent[-1] == "{'type': 'object'}"
+    assert validate_schema({"type": "object", "properties": {"a": {}}}, "strict", steps=steps) is None
+
+
+def test_a_good_schema_behind_them_stays_the_same() -> None:
+    steps = StepBudget()
+    schema = {"type": "object", "properties": {f"p{at}": {"format": "x"} for at in range(300)}}
+    for at in range(30):
+        normalise_schema({**schema, "title": f"{at}"}, steps=steps)
+    good = {"type": "object", "properties": {f"p{at}": {"type": "string"} for at in range(300)}}
+    assert normalise_schema(good, steps=steps) is good
+
+
+def test_with_enough_steps_a_schema_has_as_much_detail_as_alone() -> None:
+    assert enough_steps(10**9) == MAX_STEPS
+    assert enough_steps(0) < enough_steps(1000) < MAX_STEPS
 
 
 def test_a_schema_refused_by_its_depth_through_references_loses_them() -> None:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Final
 
 from moongate.kimi.schema import Level, NormalisedSchema, StepBudget, normalised
-from moongate.kimi.schema.normalise import MAX_ALLOWANCE
+from moongate.kimi.schema.normalise import enough_steps
 from moongate.payload import dumps, loads
 
 MAX_ENTRIES: Final = 2048
@@ -51,7 +51,7 @@ class SchemaCache:
             self._results[key] = known  # now the most recently used
             return NormalisedSchema(loads(known[0]), known[1]) if known[0] else NormalisedSchema(parameters)
         budget = StepBudget() if steps is None else steps
-        full = budget.left >= MAX_ALLOWANCE  # else it may have less detail than another request would get
+        full = budget.left >= enough_steps(len(key))  # else it may have less detail than another request would get
         result = normalised(parameters, tool=tool, level=level, steps=budget)
         if result.schema is parameters:
             self._store(key, b"", {})

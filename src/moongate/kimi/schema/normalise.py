@@ -29,11 +29,12 @@ from moongate.kimi.schema.termination import terminating
 from moongate.kimi.schema.validate import validate_schema, written_size
 from moongate.payload import JsonObject, dumps
 
-LESS_DETAIL: Final = (
-    Detail(copies=False),
-    Detail(depth=4, copies=False, references=False),
-    Detail(depth=1, levels=2, copies=False, references=False),
+LESS_DETAIL: Final = (  # with the steps of a request that stay for tools behind this one
+    (Detail(copies=False), MAX_STEPS * 3 // 20),
+    (Detail(depth=4, copies=False, references=False), MAX_STEPS // 10),
+    (Detail(depth=1, levels=2, copies=False, references=False), MAX_STEPS // 20),
 )
+KEPT_BY_ALL_DETAIL: Final = MAX_STEPS // 5
 
 GROWTH: Final = 4  # the result is at most this many times as large as what came,
 GROWTH_BYTES: Final = 64 * 1024  # and this many bytes more
@@ -48,6 +49,15 @@ class NormalisedSchema:
 
     schema: JsonObject
     names: Mapping[str, str] = field(default_factory=dict)
+
+
+def enough_steps(size: int) -> int:
+    """With so many steps left for a request, a schema of `size` bytes has as much detail as alone."""
+    return min(MAX_STEPS, _allowance(size) * (2 + len(LESS_DETAIL)) // 2 + KEPT_BY_ALL_DETAIL)
+
+
+def _allowance(size: int) -> int:
+    return min(MAX_ALLOWANCE, MIN_STEPS + size)
 
 
 def normalise_schema(
@@ -81,24 +91,31 @@ class _Normalisation:
         self._tool = tool
         self._data = dumps(root)
         steps.plan(MIN_STEPS + len(self._data))
+        self._is_late = steps.left < enough_steps(len(self._data))  # other tools of the request took them
         self._limit = min(MAX_SIZE, GROWTH * len(self._data) + GROWTH_BYTES)
         self._steps = steps
 
     def result(self, level: Level) -> NormalisedSchema:
-        allowance = min(MAX_ALLOWANCE, MIN_STEPS + len(self._data))
-        found = self._within(allowance, lambda steps: self._good(level, steps) or self._rewritten(steps))
-        for detail in LESS_DETAIL:
-            found = found or self._within(allowance // 2, partial(self._attempt, detail))
+        allowance, before = _allowance(len(self._data)), self._steps.left
+        found = self._within(allowance, partial(self._good, level))
+        rest = allowance - (before - self._steps.left)
+        found = found or self._within(rest, self._rewritten, KEPT_BY_ALL_DETAIL)
+        for detail, kept in LESS_DETAIL:
+            found = found or self._within(allowance // 2, partial(self._attempt, detail), kept)
         if found is not None:
             return found
+        if self._is_late and not is_too_wide(self._root):
+            return NormalisedSchema({"type": "object"} if self._root.get("type") == "object" else {})
         raise BadRequest(
             f"tool {self._tool!r}: the parameters are too large or too complex for Moonshot, also with less detail",
             path="parameters",
         )
 
-    def _within(self, allowance: int, work: Callable[[StepBudget], NormalisedSchema | None]) -> NormalisedSchema | None:
-        """What `work` finds within so many steps."""
-        steps = self._steps.portion(allowance)
+    def _within(
+        self, allowance: int, work: Callable[[StepBudget], NormalisedSchema | None], kept: int = 0
+    ) -> NormalisedSchema | None:
+        """What `work` finds within so many steps, while more than `kept` are left."""
+        steps = self._steps.portion(allowance, kept)
         try:
             return work(steps)
         except StepsExhausted:

@@ -40,9 +40,9 @@ class StepBudget:
         if self.left < 0:
             raise StepsExhausted
 
-    def portion(self, limit: int) -> StepBudget:
-        """At most `limit` steps of this budget; `settle` gives back what is left of them."""
-        granted = StepBudget(min(limit, self.left))
+    def portion(self, limit: int, kept: int = 0) -> StepBudget:
+        """At most `limit` steps of this budget, of which `kept` stay; `settle` gives back what is left of them."""
+        granted = StepBudget(max(min(limit, self.left - kept), 0))
         self.left -= granted.left
         return granted
 
