@@ -18,7 +18,7 @@ _MOST_PROBES: Final = 16  # so that a provider which repeats the name on every d
 
 
 class CallSlot:
-    """One call, as the deltas so far tell it."""
+    """One call, as far as its deltas have come."""
 
     __slots__ = ("fresh", "name", "original_id", "parts", "probes")
 

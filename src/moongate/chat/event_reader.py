@@ -96,7 +96,7 @@ class EventReader:
         self.decoder = decoder
 
     def feed(self, data: bytes) -> list[Item]:
-        """The items of a read. A failure is the last one: nobody reads on behind it."""
+        """The items of a read. A failure is the last one: nothing is read after it."""
         return _items_of(self.decoder.feed(data))
 
     def close(self) -> list[Item]:

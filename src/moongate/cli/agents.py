@@ -90,7 +90,7 @@ def opencode(gateway: GatewayAddress) -> AgentSettings:
 
 
 def kilo(gateway: GatewayAddress) -> AgentSettings:
-    """It is made of OpenCode."""
+    """A fork of OpenCode, with the same settings."""
     return AgentSettings("Kilo Code", Path("~/.config/kilo/kilo.json"), _opencode(gateway), start="kilo")
 
 

@@ -1,4 +1,4 @@
-"""What is made of another server's file, and what several importers do alike."""
+"""The configuration made from another server's file, and what the importers share."""
 
 from __future__ import annotations
 

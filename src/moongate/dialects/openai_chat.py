@@ -15,7 +15,7 @@ _CREATED: Final = 1_751_328_000  # the time is not known; clients only need a nu
 
 
 class ChatEncoder:
-    """Items → the server-sent events of a chat stream. What nobody changed leaves with the provider's own bytes."""
+    """Items → the server-sent events of a chat stream. Unchanged items keep the provider's bytes."""
 
     failure: GatewayError | None = None
 
@@ -64,7 +64,7 @@ class ChatDialect:
     def failed_stream(
         self, error: GatewayError, client_request: JsonObject, *, accepts_events: bool = False, final: bool = False
     ) -> bytes | None:
-        """The whole stream that tells an error which came before it; None: the status and body tell it."""
+        """A stream that reports an error from before it; None: the HTTP status and body report it."""
         return None
 
     def keep_alive(self) -> bytes:

@@ -64,5 +64,5 @@ def _whole_number(text: str) -> int:
 
 
 def as_bad_request(error: GatewayError, message: str) -> BadRequest:
-    """The overflow as the client's own vendor tells it: a 400 with the code."""
+    """The overflow in the form that the client's own vendor uses: a 400 with the code."""
     return BadRequest(message, code=CODE, retry_after=error.retry_after)

@@ -23,7 +23,7 @@ RETRY_SECONDS: Final = 0.01
 
 
 def lock_file(descriptor: int, *, wait: bool = False, shared: bool = False) -> None:
-    """Lock an open file until it is closed. Raises BlockingIOError if somebody has it, unless told to wait."""
+    """Lock an open file until it is closed. Raises BlockingIOError if another process holds it, unless `wait`."""
     if fcntl is not None:
         fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB))
         return

@@ -90,7 +90,7 @@ class GatewayState:
 
     @property
     def signals(self) -> TargetSignals:
-        """Tell other gateways what is learned of targets; without a shared state nobody."""
+        """Publish what is learned of targets to other gateways, if there is a shared state."""
         return NO_SIGNALS if self.shared is None else self.shared.signals
 
     def _address_auth(self, auth: ClientAuth, limit: int) -> AddressAuth:

@@ -54,7 +54,7 @@ class LearnedRules:
             self.until[rule] = now + REMEMBERED_SECONDS
 
     def inherit(self, until: Mapping[str, float]) -> None:
-        """Remember what the same target has taught before a reload. Options may have changed: they are applied anew."""
+        """Remember what the same target has taught before a reload. Options may have changed, so they apply again."""
         self.until = dict(until)
 
 

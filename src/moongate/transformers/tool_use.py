@@ -38,7 +38,7 @@ _TOOL: Final[JsonObject] = {
 class ToolUseTransformer(Configured):
     """Where the client lets the model choose, a call is required, and one that only talks becomes text again."""
 
-    reminder: str = option(REMINDER, is_text, "what the model is told; empty: nothing")
+    reminder: str = option(REMINDER, is_text, "the instruction that the model gets; empty: none")
 
     def begin(self, request: JsonObject) -> Exchange:
         tools = request.get("tools")

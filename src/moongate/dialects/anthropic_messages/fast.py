@@ -20,7 +20,7 @@ def offered_once(body: JsonObject) -> LoadedTools:
 
 
 def left_out_once(body: JsonObject) -> list[Note]:
-    """`left_out_tools`, likewise."""
+    """The same for `left_out_tools`."""
     tools = body.get("tools")
     if not isinstance(tools, KnownTools) or _adds_tools(body):
         return left_out_tools(body)

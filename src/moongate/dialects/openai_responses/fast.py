@@ -21,7 +21,7 @@ def toolbox_once(body: JsonObject) -> Toolbox:
 
 
 def left_out_once(body: JsonObject) -> list[Note]:
-    """`left_out_tools`, likewise."""
+    """The same for `left_out_tools`."""
     tools = body.get("tools")
     if not isinstance(tools, KnownTools) or _declares_tools(body):
         return left_out_tools(body)

@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 
 class StoreThread:
-    """`await run(work)`; `database()` inside of it. The connection is opened on first use, and anew after an error."""
+    """`await run(work)`; `database()` inside of it. The connection is opened on first use, and again after an error."""
 
     def __init__(self, url: str | None) -> None:
         """None: the store is off."""

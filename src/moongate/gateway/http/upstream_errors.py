@@ -123,7 +123,7 @@ def may_be_billed(error: GatewayError) -> bool:
 
 
 def is_unsent(error: GatewayError) -> bool:
-    """Whether the request surely reached nobody, so that another address may be tried at once."""
+    """Whether the request certainly reached no server, so that another address may be tried at once."""
     return error.code in _NOT_SENT or error.code == "pool_full"
 
 

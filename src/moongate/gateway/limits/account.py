@@ -194,7 +194,7 @@ class Account(AccountRow):
         values[self._requests_rate] = self._rpm
 
     def _roll(self, day: int) -> None:
-        """Find the current window, and begin it if nobody has. Under the lock."""
+        """Find the current window, and begin it if it has not begun. Under the lock."""
         values = self._values
         window = window_of(self.limits.reset, day)
         if day == values[self._window_place] - 1:  # the clock went back over midnight: what was spent stays spent

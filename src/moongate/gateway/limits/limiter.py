@@ -121,7 +121,7 @@ class Limiter:
                 self._table.unlock()
 
     def begin_windows(self, accounts: tuple[Account, ...]) -> None:
-        """Let budgets whose time has come begin anew, also if no request has come since."""
+        """Reset budgets whose period has ended, even if no request has come since."""
         self._table.lock()
         try:
             for account in accounts:

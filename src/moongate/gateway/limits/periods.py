@@ -40,7 +40,7 @@ def parse_period(text: str) -> str:
 
 
 def window_of(period: str, day: int) -> Window:
-    """The window that a day lies in."""
+    """The window that contains a day."""
     if period == "never":
         return Window(0, None)
     if period == "month":

@@ -28,7 +28,7 @@ def print_message(text: str) -> None:
 
 
 def write_stderr(text: str) -> None:
-    """Write without a buffer, which would fail once more when the process exits. Raises nothing, waits for nobody."""
+    """Write without a buffer, which would fail once more when the process exits. Never raises, never blocks."""
     stream = sys.stderr
     if stream is None:
         return

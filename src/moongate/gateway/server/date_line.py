@@ -1,4 +1,4 @@
-"""The Date header as a line, made anew once a second."""
+"""The Date header as a line, rebuilt once a second."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ LAST_LOOK: Final = 0.1
 
 
 class HalfCloseWatch:
-    """Watches one connection from `start` to `stop`. `on_left` is called if nobody is there any more."""
+    """Watches one connection from `start` to `stop`. `on_left` is called if the client has gone."""
 
     __slots__ = ("_look_timer", "_loop", "_on_left", "_poll", "_probe_timer")
 

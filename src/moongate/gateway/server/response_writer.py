@@ -165,7 +165,7 @@ class AsgiResponseWriter:
             await self._wake_up.wait()
 
     def on_half_close(self, callback: Callable[[], None]) -> None:
-        """ASGI servers do not tell it."""
+        """Not known behind an ASGI server."""
 
     async def _watch(self, callback: Callable[[], None]) -> None:
         while (await self._receive())["type"] != "http.disconnect":

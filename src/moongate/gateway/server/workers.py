@@ -1,4 +1,4 @@
-"""Worker processes, forked from a parent that only supervises them: it replaces those that die or answer nobody."""
+"""Worker processes, forked from a parent that only supervises them: it replaces those that die or hang."""
 
 from __future__ import annotations
 

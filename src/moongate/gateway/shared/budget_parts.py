@@ -9,7 +9,7 @@ from moongate.gateway.store.snapshot import Spent
 
 
 def raise_spent(limiter: Limiter, spent: Mapping[bytes, Spent], divisor: int) -> None:
-    """Take in what the store says was spent, where it is more than is known here, and divide anew what is left."""
+    """Adopt the spending that the store reports, where it is more than is known here, and divide the rest again."""
     for account in limiter.accounts:
         found = spent.get(account.identity)
         if found is not None and found.window_start == account.current_window(limiter.today()):

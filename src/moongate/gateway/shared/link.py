@@ -118,7 +118,7 @@ class StateLink:
             connection.close()
 
     def _first_failure(self, error: Exception) -> None:
-        """Before it was ever up there is nothing to go down from, but the limits must know it."""
+        """The link was never up, so it cannot go down, but the limits must know that it is not up."""
         text = str(error) or "no answer"
         self._on_down(text if isinstance(error, ReplyError) else _reason(error))
 

@@ -53,7 +53,7 @@ def changed_team(team: Team, fields: Mapping[str, object]) -> Team:
 
 
 def key_view(key: StoredKey) -> JsonObject:
-    """A key for JSON; its digest is nobody's business."""
+    """A key for JSON, without its digest."""
     return {
         "id": key.id,
         "label": key.label,

@@ -135,7 +135,7 @@ def segments(folder: Path, number: int | None = None) -> list[Path]:
 
 
 def recover_dead(folder: Path) -> set[Path]:
-    """Record what dead workers had left open; gives the segments to which nobody will append any more."""
+    """Record what dead workers had left open; gives the segments to which no process will append any more."""
     dead: set[Path] = set()
     for path in sorted(folder.glob("[0-9][0-9].open")):
         with contextlib.suppress(StoreBusy):
@@ -146,7 +146,7 @@ def recover_dead(folder: Path) -> set[Path]:
 
 
 def _own_number(folder: Path, wanted: Iterable[int]) -> tuple[int, int]:
-    """The first of these numbers that nobody else has, and the descriptor that holds it."""
+    """The first of these numbers that no other process holds, and the descriptor that holds it."""
     for number in wanted:
         with contextlib.suppress(BlockingIOError):
             return number, _lock_of(folder, number)
@@ -154,7 +154,7 @@ def _own_number(folder: Path, wanted: Iterable[int]) -> tuple[int, int]:
 
 
 def _lock_of(folder: Path, number: int) -> int:
-    """Raises BlockingIOError if somebody has it."""
+    """Raises BlockingIOError if another process holds it."""
     descriptor = os.open(folder / f"{number:02}.lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         lock_file(descriptor)

@@ -64,7 +64,7 @@ class KeyStore:
         return _key(found[0])
 
     def create_key(self, key: StoredKey, actor: str) -> tuple[StoredKey, str]:
-        """A new key with the name, team, models, limits and so on of `key`; with its text, which nobody sees again."""
+        """A new key with the name, team, models, limits and so on of `key`; with its text, which is not shown again."""
         secret = new_secret()
         made = replace(
             key, id=new_id("key"), digest=digest_of(secret), label=label_of(secret), created=int(self._clock())

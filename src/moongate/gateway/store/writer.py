@@ -222,7 +222,7 @@ class UsageWriter:
         return self._table
 
     def _disconnect(self) -> None:
-        """Begin anew: readers stand where the database is known to have come to."""
+        """Close everything: new readers resume from what is known to be in the database."""
         if self._database is not None:
             self._database.close()
         self._database = self._table = None

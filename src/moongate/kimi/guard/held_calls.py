@@ -23,7 +23,7 @@ class Check(Protocol):
 
 
 class HeldCall(CallSlot):
-    """A call as its deltas tell it."""
+    """A call, as far as its deltas have come."""
 
     __slots__ = ("counted", "custom", "index")
 

@@ -1,4 +1,4 @@
-"""The place of a schema inside another one, written only when somebody reads it."""
+"""The place of a schema inside another one, written out only when it is read."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class References:
         return f"#/$defs/{self._name(target, name[:MAX_NAME_CHARS])}"
 
     def is_definition(self, target: ReferenceTarget) -> bool:
-        """Does `target` stay one of its own, or is it a place that somebody pointed at?"""
+        """Whether `target` stays a definition of its own, rather than a place that a reference happened to name."""
         return target.is_root or target.key in self._sent or target.key.split("/")[-2] in DEFINITIONS
 
     def find(self, ref: str) -> ReferenceTarget | None:
