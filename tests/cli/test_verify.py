@@ -40,6 +40,14 @@ THEIR_SUMMARY = {
 }
 
 
+FULL_DISK = """
+import resource, sys
+from moongate.cli import main
+resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
+sys.exit(main(["verify", *sys.argv[1:]]))
+"""
+
+
 @pytest.fixture(scope="module")
 def vendor() -> Iterator[SimServer]:
     with Background() as background:
@@ -387,6 +395,17 @@ def test_ctrl_c_writes_what_there_is_and_a_terminal_sees_the_progress(vendor: Si
     assert summary["moongate"]["end"] == "interrupted"
     assert 0 < summary["moongate"]["samples"] == len(_rows("stopped")) < 21400
     assert {path.name for path in Path("stopped").iterdir()} >= {"report.html", "junit.xml", "summary.json"}
+
+
+def test_a_full_disk_is_told_and_the_run_goes_on_from_there(vendor: SimServer, tmp_path: Path) -> None:
+    command = _command(vendor.url, "out", "--resume")
+    limited = [sys.executable, "-c", FULL_DISK, *command]
+    environ = {**os.environ, "HOME": str(tmp_path)}
+    ended = subprocess.run(limited, capture_output=True, text=True, timeout=TIMEOUT, check=False, env=environ)
+    assert ended.returncode == 2
+    assert ended.stderr == "moongate: out/results.jsonl: cannot be written: File too large\n"
+    assert run(["verify", *command]) == 0
+    assert _summary()["moongate"]["samples"] == len(_rows()) > 90
 
 
 def test_results_are_not_overwritten(vendor: SimServer, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -25,7 +26,8 @@ class ResultsFile:
         self._descriptor = -1
 
     def __enter__(self) -> Self:
-        self._descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        with writing(self.path):
+            self._descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         return self
 
     def __exit__(
@@ -36,8 +38,9 @@ class ResultsFile:
     def append(self, row: JsonObject) -> None:
         """In one write, so that a kill leaves whole lines."""
         line = memoryview(dumps(row) + b"\n")
-        while line:
-            line = line[os.write(self._descriptor, line) :]
+        with writing(self.path):
+            while line:
+                line = line[os.write(self._descriptor, line) :]
 
     def rows(self) -> Iterator[JsonObject]:
         """Whole rows in the order of the file; what is cut or of another kind is passed over."""
@@ -74,11 +77,12 @@ class ResultsFile:
         if not self.path.exists():
             return
         fresh = self.path.with_suffix(".jsonl.new")
-        with self.path.open("rb") as old, fresh.open("wb") as new:
-            for at, size in places:
-                old.seek(at)
-                new.write(old.read(size))
-        fresh.replace(self.path)
+        with writing(fresh):
+            with self.path.open("rb") as old, fresh.open("wb") as new:
+                for at, size in places:
+                    old.seek(at)
+                    new.write(old.read(size))
+            fresh.replace(self.path)
 
 
 def key_of(row: JsonObject) -> Key:
@@ -89,8 +93,15 @@ def key_of(row: JsonObject) -> Key:
 def write_file(path: Path, data: bytes) -> None:
     """As a whole or not at all."""
     fresh = path.with_name(path.name + ".new")
-    try:
+    with writing(path):
         fresh.write_bytes(data)
         fresh.replace(path)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """A full disk is no bug: what has been written stays, and a run goes on from there."""
+    try:
+        yield
     except OSError as error:
         raise ConfigError(f"cannot be written: {error.strerror}", path=str(path)) from None

@@ -11,7 +11,7 @@ from moongate.gateway.config.schema import indented
 from moongate.payload import JsonObject, object_of
 from moongate.verify.html_report import html_report
 from moongate.verify.junit_report import junit_document
-from moongate.verify.results_file import SUMMARY, ResultsFile, write_file
+from moongate.verify.results_file import SUMMARY, ResultsFile, write_file, writing
 
 HTML: Final = "report.html"
 JUNIT: Final = "junit.xml"
@@ -22,7 +22,7 @@ def write_reports(folder: Path, summary: JsonObject, failed: Sequence[str]) -> N
     write_file(folder / SUMMARY, f"{indented(summary)}\n".encode())
     write_file(folder / HTML, html_report(summary).encode("utf-8", "replace"))
     pieces = junit_document(summary["moongate"]["target"], ResultsFile(folder).rows, failed)
-    with (folder / JUNIT).open("w", encoding="utf-8", errors="replace") as file:
+    with writing(folder / JUNIT), (folder / JUNIT).open("w", encoding="utf-8", errors="replace") as file:
         file.writelines(pieces)
 
 
