@@ -26,6 +26,8 @@ _TEXTS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "zh": ("{0}什么时候涨潮？", "{0}的高潮在 06:14。", "{0}呢？请再用一次工具。"),
 }
+# Moonshot refuses calls without reasoning where the model thinks: that is not what these histories are about.
+_THOUGHTS: Final[Mapping[str, str]] = {"en": "I look at the tide table.", "zh": "我查一下潮汐表。"}
 _HARBOURS: Final[Mapping[str, tuple[str, ...]]] = {
     "en": ("Brest", "Cuxhaven", "Dover", "Hull"),
     "zh": ("青岛", "厦门", "宁波", "大连"),
@@ -35,7 +37,7 @@ _TURNS: Final = 3
 
 def history(row: JsonObject, tools: Mapping[str, JsonObject]) -> JsonObject:
     """The conversation of a row: some tasks that were done with calls, then a further one."""
-    made = _Calls(ID_SHAPES[row["ids"]])
+    made = _Calls(ID_SHAPES[row["ids"]], _THOUGHTS[row["language"]])
     texts, harbours = _TEXTS[row["language"]], _HARBOURS[row["language"]]
     messages: list[JsonObject] = []
     for turn in range(_TURNS):
@@ -48,8 +50,8 @@ def history(row: JsonObject, tools: Mapping[str, JsonObject]) -> JsonObject:
 
 
 class _Calls:
-    def __init__(self, shape: Callable[[str, int], str]) -> None:
-        self._shape, self._made = shape, 0
+    def __init__(self, shape: Callable[[str, int], str], thought: str) -> None:
+        self._shape, self._thought, self._made = shape, thought, 0
 
     def answered(self, harbours: tuple[str, ...]) -> list[JsonObject]:
         """An assistant's message with a call for each harbour, and the results."""
@@ -61,4 +63,5 @@ class _Calls:
         results: list[JsonObject] = [
             {"role": "tool", "tool_call_id": call["id"], "content": "high tide 06:14, low tide 12:31"} for call in calls
         ]
-        return [{"role": "assistant", "content": "", "tool_calls": calls}, *results]
+        message = {"role": "assistant", "content": "", "reasoning_content": self._thought, "tool_calls": calls}
+        return [message, *results]

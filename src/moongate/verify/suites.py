@@ -80,9 +80,11 @@ def _stream(_model: str) -> Iterator[VerifyCase]:
 
 
 def _contract(model: str) -> Iterator[VerifyCase]:
-    family = recognise_model(model).family.name
+    facts = recognise_model(model)
     for row in rows("contract"):
-        if family not in row["families"]:
+        if facts.family.name not in row["families"] or facts.generation not in row.get(
+            "generations", (facts.generation,)
+        ):
             continue
         ways = {"both": (False, True), "nostream": (False,), "stream": (True,)}[row["stream"]]
         for streamed in ways:
