@@ -9,7 +9,7 @@ from tests.kimi.answering import tool
 
 from moongate.kimi.answer.judge import JudgedCall
 from moongate.kimi.guard.calls import CallGuard
-from moongate.kimi.guard.tool_schemas import ToolSchemas
+from moongate.kimi.guard.tool_schemas import ToolSchema, ToolSchemas
 
 LIMITED = {
     "type": "function",
@@ -85,3 +85,22 @@ def test_the_text_of_a_custom_tool_is_free(text: str) -> None:
     call = guard().check("patch", text, custom=True)
     assert (call.arguments, call.error) == (text, "")
     assert call.judged.custom
+
+
+def test_tools_are_prepared_once_for_all_calls_of_an_answer() -> None:
+    """To find a schema it is written, and a client may send megabytes of it."""
+
+    class Counting(ToolSchemas):
+        asked = 0
+
+        def of(self, parameters: object) -> ToolSchema:
+            self.asked += 1
+            return super().of(parameters)
+
+    schemas = Counting()
+    checked = CallGuard(REQUEST, schemas, None)
+    for _ in range(3):
+        assert not checked.check("read_file", "{}").error
+        assert checked.check("Read-File", "{}").name == "read_file"
+        assert checked.check("rm", "{}").error
+    assert schemas.asked == 1

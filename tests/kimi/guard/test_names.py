@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moongate.kimi.guard.names import by_property_key, near_option, near_tool, property_key
+from moongate.kimi.guard.names import by_property_key, by_tool_key, near_option, near_tool, property_key
 
 TOOLS = ["read_file", "write.file", "Bash", "search", "sear_ch"]
 
@@ -23,7 +23,7 @@ TOOLS = ["read_file", "write.file", "Bash", "search", "sear_ch"]
     ],
 )
 def test_tools(name: str, near: str | None) -> None:
-    assert near_tool(name, TOOLS) == near
+    assert near_tool(name, by_tool_key(TOOLS)) == near
 
 
 def test_properties_keep_their_dots() -> None:

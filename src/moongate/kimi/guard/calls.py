@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Final
 
 from moongate.chat.contracts import Note
@@ -12,7 +13,7 @@ from moongate.chat.message_tools import tools_of
 from moongate.kimi.answer.judge import JudgedCall
 from moongate.kimi.guard.check import SPARE_STEPS, CheckSteps, path_text
 from moongate.kimi.guard.mend import Mended
-from moongate.kimi.guard.names import near_tool
+from moongate.kimi.guard.names import by_tool_key, near_tool
 from moongate.kimi.guard.tool_schemas import ToolSchema, ToolSchemas
 from moongate.kimi.request.tools import parameters_by_name
 from moongate.payload import JsonObject, dumps_exactly, loads, loads_exactly
@@ -41,7 +42,7 @@ class GuardedCall:
 class CallGuard:
     """For the tools of one request. `repair` is section 5.6 for the text of arguments that are not JSON."""
 
-    __slots__ = ("_offered", "_repair", "_request", "_schemas", "_steps")
+    __slots__ = ("_near", "_offered", "_prepared", "_repair", "_request", "_schemas", "_steps")
 
     def __init__(self, request: JsonObject, schemas: ToolSchemas, repair: Callable[[str], str] | None) -> None:
         self._request = request
@@ -49,6 +50,8 @@ class CallGuard:
         self._repair = repair
         self._steps = CheckSteps(SPARE_STEPS)
         self._offered: Mapping[str, object] | None = None  # read for the first call
+        self._near: dict[str, list[str]] | None = None  # its names by what is left of them, for the first wrong one
+        self._prepared: dict[str, ToolSchema] = {}  # by tool, those that were called
 
     @property
     def offered(self) -> Mapping[str, object]:
@@ -65,13 +68,15 @@ class CallGuard:
     def check(self, name: str, arguments: str, *, custom: bool = False) -> GuardedCall:
         notes: list[Note] = []
         if name not in self.offered:
-            near = near_tool(name, self.offered)
+            if self._near is None:
+                self._near = by_tool_key(self.offered)
+            near = near_tool(name, self._near)
             if near is not None:
                 notes.append(Note("guard", ".function.name", name, near, _NEAR_NAME))
                 name = near
         made = partial(GuardedCall, name, custom=custom)
         if name not in self.offered:
-            return made(arguments, error=_unknown(name, list(self.offered)))
+            return made(arguments, error=_unknown(name, self.offered))
         if custom:
             return made(arguments, notes=tuple(notes))
         value, text, problem = self._parsed(arguments)
@@ -84,7 +89,9 @@ class CallGuard:
     def _fitted(
         self, made: Callable[..., GuardedCall], name: str, value: object, text: str, notes: list[Note]
     ) -> GuardedCall:
-        schema = self._schemas.of(self.offered[name])
+        schema = self._prepared.get(name)
+        if schema is None:
+            schema = self._prepared[name] = self._schemas.of(self.offered[name])
         self._steps.add_for(text)
         mismatch = schema.mismatch(value, self._steps)
         if mismatch is None:
@@ -123,8 +130,8 @@ def _mended(schema: ToolSchema, text: str, steps: CheckSteps) -> tuple[Mended | 
         return None, ""
 
 
-def _unknown(name: str, offered: Sequence[str]) -> str:
+def _unknown(name: str, offered: Collection[str]) -> str:
     if not offered:
         return f"there is no tool {name!r}: none is offered"
-    names = ", ".join(offered[:_MOST_NAMES]) + (" …" if len(offered) > _MOST_NAMES else "")
+    names = ", ".join(islice(offered, _MOST_NAMES)) + (" …" if len(offered) > _MOST_NAMES else "")
     return f"there is no tool {name!r}; the tools are {names}"

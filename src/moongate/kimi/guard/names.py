@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 _PREFIX: Final = "functions."
@@ -10,14 +10,18 @@ _NAME_JOINTS: Final = str.maketrans("", "", "_-.")
 _PROPERTY_JOINTS: Final = str.maketrans("", "", "_-")
 
 
-def near_tool(name: str, offered: Iterable[str]) -> str | None:
+def near_tool(name: str, offered: Mapping[str, list[str]]) -> str | None:
     """The one offered tool whose name differs only in case, `_`, `-`, `.` or a prefix; None if none or several do.
 
-    >>> near_tool("functions.Read-File", ["read_file", "write_file"])
+    >>> near_tool("functions.Read-File", by_tool_key(["read_file", "write_file"]))
     'read_file'
     """
-    key = _tool_key(name)
-    return _only(other for other in offered if _tool_key(other) == key)
+    return _only(offered.get(_tool_key(name), ()))
+
+
+def by_tool_key(names: Iterable[str]) -> dict[str, list[str]]:
+    """Names of tools that differ only in case, `_`, `-`, `.` or a prefix, together."""
+    return _by(_tool_key, names)
 
 
 def property_key(name: str) -> str:
@@ -27,10 +31,7 @@ def property_key(name: str) -> str:
 
 def by_property_key(names: Iterable[str]) -> dict[str, list[str]]:
     """Names that differ only in case, `_` or `-`, together."""
-    found: dict[str, list[str]] = {}
-    for name in names:
-        found.setdefault(property_key(name), []).append(name)
-    return found
+    return _by(property_key, names)
 
 
 def near_option(text: str, options: Iterable[object]) -> str | None:
@@ -41,6 +42,13 @@ def near_option(text: str, options: Iterable[object]) -> str | None:
 
 def _tool_key(name: str) -> str:
     return name.casefold().removeprefix(_PREFIX).translate(_NAME_JOINTS)
+
+
+def _by(key: Callable[[str], str], names: Iterable[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name in names:
+        found.setdefault(key(name), []).append(name)
+    return found
 
 
 def _only(found: Iterable[str]) -> str | None:
