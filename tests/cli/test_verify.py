@@ -151,7 +151,7 @@ def test_what_a_vendor_refuses_and_the_chain_mends_is_told_apart(vendor: SimServ
 
 @pytest.mark.parametrize("model", ["kimi-k2.6", "kimi-k3.1"])
 def test_moonshot_keeps_the_contract_and_reads_histories_without_repeated_ids(vendor: SimServer, model: str) -> None:
-    """K2.6 refuses calls without reasoning and any temperature but 1; K3.1 always thinks. No case wants another thing."""
+    """K2.6 refuses calls without reasoning and any temperature but 1; K3.1 always thinks. No case may want others."""
     assert _verify(vendor, f"{model}-sim-moonshot-walls", "--suite", "contract,multiturn") == 0
     failed = [row["moongate"]["case"] for row in _rows() if not row["moongate"]["raw"]["passed"]]
     assert {case.partition("-")[0] for case in failed} == {"restarting", "one"}
