@@ -6,8 +6,13 @@ from typing import Any
 
 import pytest
 
+from moongate.kimi.guard import bounds, evaluated, patterns
 from moongate.kimi.guard.check import SchemaCheck
 from moongate.kimi.guard.keywords import shown
+
+assert bounds
+assert evaluated
+assert patterns  # they declare keywords too
 
 A_IS_TEXT = {"properties": {"a": {"type": "string"}}}
 A_IS_ANY: Any = {"properties": {"a": {}}}
