@@ -30,10 +30,12 @@ class Ledger:
 
     def __init__(self) -> None:
         self.money = self.tokens = 0
+        self.looks = 0
         self.is_readable = threading.Event()
         self.is_readable.set()
 
     def read_all_spent(self) -> dict[bytes, Spent]:
+        self.looks += 1
         return {KEY: Spent(0, self.money, self.tokens)}
 
     def read_spent(self, identity: bytes) -> Spent | None:

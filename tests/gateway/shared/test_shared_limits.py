@@ -284,6 +284,37 @@ def test_a_part_is_one_of_what_the_store_says_is_left(redis_server: RedisServer)
     run(test)
 
 
+@pytest.mark.parametrize("tokens", [False, True])
+def test_a_part_is_never_more_than_what_others_have_left(redis_server: RedisServer, tokens: bool) -> None:
+    """Only the link of this gateway is cut: others have the whole budget, and spend it."""
+    redis_server.command("FLUSHALL")
+
+    async def test() -> None:
+        ledger = Ledger()
+        async with nodes(redis_server, 1, ledger=ledger) as (one,):
+            account = one.account(LimitSet(token_budget=1000) if tokens else LimitSet(budget=1000))
+
+            async def begin(amount: int) -> Admission | Refusal:
+                found = await (one.begin(account, tokens=amount) if tokens else one.begin(account, cost=amount))
+                if isinstance(found, Admission):
+                    found.settle(0, 0)
+                    found.release()
+                return found
+
+            (await granted(one, account)).release()
+            redis_server.kill()
+            await until(lambda: ledger.looks > 2)
+            assert isinstance(await begin(1000), Admission)
+            ledger.money = ledger.tokens = 950
+            async with asyncio.timeout(60):
+                while isinstance(await begin(51), Admission):
+                    await asyncio.sleep(0.05)
+            assert isinstance(await begin(50), Admission)
+            redis_server.start()
+
+    run(test)
+
+
 def test_a_part_that_is_spent_stays_so_until_the_sum_is_known(redis_server: RedisServer) -> None:
     redis_server.command("FLUSHALL")
 

@@ -65,6 +65,14 @@ class Account(AccountRow):
         self._window = Window(0, 0)
         self._window_start = self._window_end = 0  # the days of the window that is known to be current
 
+    def lower(self, money: int, tokens: int) -> None:
+        """All gateways have spent so much: of its part it has no more than what is left of the whole."""
+        budget, token_budget = self.limits.budget, self.limits.token_budget
+        if self._budget is not None and budget is not None:
+            self._budget = min(self._budget, self.spent_money + max(0, budget - money))
+        if self._token_budget is not None and token_budget is not None:
+            self._token_budget = min(self._token_budget, self.spent_tokens + max(0, token_budget - tokens))
+
     def check_request(self, now: int) -> Refusal | None:
         """May one more request begin?"""
         if self._concurrency and self.in_flight >= self._concurrency:

@@ -18,3 +18,11 @@ def raise_spent(limiter: Limiter, spent: Mapping[bytes, Spent], divisor: int) ->
             if more != known:
                 account.load(found.window_start, *more)
                 account.change(account.limits, divisor)
+
+
+def lower_parts(limiter: Limiter, spent: Mapping[bytes, Spent]) -> None:
+    """Let no part be more than the store says is left: if the link of this gateway is cut, others have the whole."""
+    for account in limiter.accounts:
+        found = spent.get(account.identity)
+        if found is not None and found.window_start == account.current_window(limiter.today()):
+            account.lower(found.money, found.tokens)

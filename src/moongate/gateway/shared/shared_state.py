@@ -17,6 +17,7 @@ from moongate.gateway.http.pages import own_version
 from moongate.gateway.limits.limiter import Limiter
 from moongate.gateway.record.metrics import Metrics
 from moongate.gateway.shared.address import parse_address
+from moongate.gateway.shared.budget_parts import lower_parts
 from moongate.gateway.shared.link import StateLink
 from moongate.gateway.shared.nodes import Nodes
 from moongate.gateway.shared.resp import command
@@ -31,6 +32,7 @@ BEAT_SECONDS: Final = 1.0
 RENEWALS: Final = 3  # within a lease
 LOAD_SECONDS: Final = 2.0  # that a request waits until an account is loaded
 PROBE_MILLISECONDS: Final = 1000  # that what a probe has written stays there
+DIVIDING_LOOKS: Final = 2  # at what was spent, after the shared state went away
 JOURNAL_SECONDS: Final = 1.0  # in which what other gateways have journalled reaches the store
 AWAY: Final = {
     "degrade": "every gateway has its part of the limits",
@@ -65,6 +67,7 @@ class SharedState:
     ) -> None:
         self._settings = settings
         self._metrics = metrics
+        self._limiter = limiter
         self._store = store
         self._warn = warn
         self.node = settings.node or socket.gethostname()
@@ -156,6 +159,8 @@ class SharedState:
         self._metrics.values[self._away_slot] = 1
         self._metrics.count("moongate_state_losses_total")
         self.limits.went_away()
+        if self._reading is not None:
+            self._reading.cancel()
         if self._store is not None and self._settings.on_loss == "degrade":
             self._reading = asyncio.get_running_loop().create_task(self._read_all(self._store))
         until = AWAY[self._settings.on_loss]
@@ -177,13 +182,19 @@ class SharedState:
 
     async def _read_all(self, store: SpentReader) -> None:
         """A part of a budget is a part of what is left: the last answer of the shared state may be old. Twice, because
-        what other gateways have just spent reaches the store a moment later."""
-        for pause in (0.0, JOURNAL_SECONDS):
-            await asyncio.sleep(pause)
+        what other gateways have just spent reaches the store a moment later. From then on parts only get smaller."""
+        looks = 0
+        while not self.is_up:
             with contextlib.suppress(StoreError):  # the store reports that itself
                 spent = await asyncio.to_thread(store.read_all_spent)
-                if not self.is_up:
+                if self.is_up:
+                    break
+                if looks < DIVIDING_LOOKS:
                     self.limits.take_spent(spent)
+                else:
+                    lower_parts(self._limiter, spent)
+            looks += 1
+            await asyncio.sleep(JOURNAL_SECONDS)
 
     async def _read(self, identity: bytes, key: str, period: str) -> None:
         assert self._store is not None
