@@ -86,7 +86,7 @@ def test_init_asks_for_everything_of_another_provider(
     answers: list[str], key: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("k").write_text("x")
-    assert run_interactively(["init"], ["9", "8", "http://127.0.0.1:9/v1", "", "m", *answers]) == 0
+    assert run_interactively(["init"], ["9", "8", "127.0.0.1:9/v1", "http://127.0.0.1:9/v1", "", "m", *answers]) == 0
     text = Path("config.json").read_text()
     assert '"api_base_url": "http://127.0.0.1:9/v1"' in text
     assert key in text if key else '"api_key":' not in text

@@ -14,7 +14,7 @@ from pathlib import Path
 from moongate.cli.config_path import DEFAULT
 from moongate.cli.console import Console
 from moongate.cli.providers import AGENT_NAMES, PROVIDERS, KnownProvider
-from moongate.cli.questions import ask, ask_key, choose
+from moongate.cli.questions import ask, ask_key, ask_url, choose
 from moongate.cli.terminal import Colours, command
 from moongate.errors import ConfigError
 from moongate.gateway.config.load import parse_config
@@ -84,7 +84,7 @@ def complete_provider(name: str, url: str | None, models: Sequence[str] | None, 
         raise ConfigError(f"no terminal to ask at: moongate init {name} needs {' and '.join(missing)}, too")
     return replace(
         known,
-        url=known.url or ask(console, "base URL, such as https://api.example.com/v1"),
+        url=known.url or ask_url(console),
         models=known.models or (ask(console, "model, as the provider calls it"),),
     )
 

@@ -35,6 +35,15 @@ def ask(console: Console, what: str) -> str:
     return answer
 
 
+def ask_url(console: Console) -> str:
+    """A base URL. One without a scheme is asked for again, before the other questions."""
+    while True:
+        answer = ask(console, "base URL, such as https://api.example.com/v1")
+        if answer.startswith(("https://", "http://")):
+            return answer
+        print("begin it with https:// or http://")
+
+
 def ask_key(console: Console) -> str:
     """A reference to the key; "" if none is needed. The key itself is not accepted: the screen would show it."""
     while True:
