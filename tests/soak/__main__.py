@@ -15,6 +15,7 @@ from tests.soak.billing import billing, billing_on_postgres
 from tests.soak.bombs import bombs
 from tests.soak.cancels import cancels
 from tests.soak.crosstalk import crosstalk
+from tests.soak.day import day
 from tests.soak.disconnects import disconnects
 from tests.soak.reloads import reloads
 from tests.soak.report import Report
@@ -35,6 +36,7 @@ FULL: Mapping[str, Scenario] = {
     "billing": billing,
     "billing-postgres": billing_on_postgres,
     "usage-rate": usage_rate,
+    "day": day,
 }
 # Small, with generous limits where a busy machine matters.
 SHORT: Mapping[str, Scenario] = {
@@ -47,6 +49,7 @@ SHORT: Mapping[str, Scenario] = {
     "reloads": lambda: reloads(3, callers=5),
     "billing": lambda: billing(1500, clients=16, keys=20),
     "usage-rate": lambda: usage_rate(6.0, most_mib=20),
+    "day": lambda: day(480, most_mib=80),  # tools are still being learned
 }
 
 

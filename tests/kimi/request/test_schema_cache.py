@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from moongate.errors import BadRequest
-from moongate.kimi.request.schema_cache import SchemaCache
+from moongate.kimi.request.schema_cache import SUM_EVERY, SchemaCache
 from moongate.kimi.schema import StepBudget, normalise_schema, normalised
 from moongate.payload import dumps
 
@@ -132,3 +132,13 @@ def test_threads_may_share_it() -> None:
     again = cache.normalise(schemas[0])  # it still keeps what it is given
     assert cache.normalise(schemas[0]).schema == again.schema
     assert len(cache) >= 1
+
+
+def test_the_size_is_counted_and_now_and_then_summed_up() -> None:
+    cache = SchemaCache(max_bytes=10_000)
+    for turn in range(SUM_EVERY - 1):
+        cache.normalise({"title": f"{turn}", "type": "object"})
+    assert cache._size == sum(entry[2] for entry in cache._results.values()) <= 10_000
+    cache._size -= 5000  # as if updates were lost
+    cache.normalise({"title": "last", "type": "object"})
+    assert cache._size == sum(entry[2] for entry in cache._results.values()) <= 10_000

@@ -16,6 +16,7 @@ from moongate.payload import dumps, loads
 
 MAX_ENTRIES: Final = 2048
 MAX_BYTES: Final = 8 * 1024 * 1024
+SUM_EVERY: Final = 256  # new entries
 
 # The result (b"": the schema needed no change), the renamed properties, and the bytes that all of it takes.
 Entry = tuple[bytes, Mapping[str, str], int]
@@ -25,15 +26,17 @@ class SchemaCache:
     """`normalised` with a cache. The least recently used entries are evicted first.
 
     Safe to share between threads without a lock: each step on the table is one atomic operation, what another thread
-    has just evicted is only computed again, and the size is summed up anew: a shared counter could lose an update.
+    has just evicted is only computed again. The counted size may lose an update, so it is summed up anew now and then.
     """
 
-    __slots__ = ("_max_bytes", "_max_entries", "_results")
+    __slots__ = ("_max_bytes", "_max_entries", "_results", "_size", "_stored")
 
     def __init__(self, max_entries: int = MAX_ENTRIES, max_bytes: int = MAX_BYTES) -> None:
         self._max_entries = max_entries
         self._max_bytes = max_bytes
         self._results: OrderedDict[bytes, Entry] = OrderedDict()
+        self._size = 0  # bytes of all entries
+        self._stored = 0  # entries since the size was summed up
 
     def __len__(self) -> int:
         return len(self._results)
@@ -62,7 +65,10 @@ class SchemaCache:
     def _store(self, key: bytes, result: bytes, names: Mapping[str, str]) -> None:
         size = len(key) + len(result) + sum(len(sent) + len(name) for sent, name in names.items())
         self._results[key] = (result, names, size)
-        total = sum([entry[2] for entry in list(self._results.values())])
-        while self._results and (len(self._results) > self._max_entries or total > self._max_bytes):
+        self._size += size
+        self._stored += 1
+        if self._stored >= SUM_EVERY:
+            self._stored, self._size = 0, sum([entry[2] for entry in list(self._results.values())])
+        while self._results and (len(self._results) > self._max_entries or self._size > self._max_bytes):
             with suppress(KeyError):  # another thread has evicted the last one
-                total -= self._results.popitem(last=False)[1][2]
+                self._size -= self._results.popitem(last=False)[1][2]
