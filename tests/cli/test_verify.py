@@ -339,10 +339,12 @@ def test_numbers_that_mean_nothing_are_refused(
     assert wanted in capsys.readouterr().err
 
 
-def test_failed_requests_are_sent_again(vendor: SimServer) -> None:
-    assert _verify(vendor, "kimi-k2-sim-500-once", "--suite", "tools", "--max", "2") == 0
+@pytest.mark.parametrize(("suite", "retries"), [("tools", 2), ("stream", 4), ("multiturn", 4)])
+def test_failed_requests_are_sent_again(vendor: SimServer, suite: str, retries: int) -> None:
+    """Two samples; those of the last two suites ask twice."""
+    assert _verify(vendor, f"kimi-k2-sim-500-once-seed-{retries + len(suite)}", "--suite", suite, "--max", "2") == 0
     ours = _summary()["moongate"]
-    assert (ours["retries"], ours["raw"]["rates"]["success"]["value"]) == (2, 1.0)
+    assert (ours["retries"], ours["raw"]["rates"]["success"]["value"]) == (retries, 1.0)
 
 
 def _command(url: str, out: str, *more: str) -> list[str]:

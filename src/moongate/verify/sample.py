@@ -84,7 +84,7 @@ class _Sample:
         self._sampler, self._planned = sampler, planned
         self._case: VerifyCase = planned.case
         self._request: JsonObject = {**planned.case.request, "model": sampler.model}
-        self._requests = 0
+        self._requests = self._retries = 0
         self._usages: list[JsonObject | None] = []
         self._estimate = TokenCounts()  # of answers that have no usage: a budget must end with those, too
 
@@ -114,7 +114,7 @@ class _Sample:
             "due": case.due,
             "about": case.why,
             "requests": self._requests,
-            "tries": answer.tries,
+            "retries": self._retries,
             "first_byte_ms": round(answer.first_byte * 1000),
             **sides,
             "repairs": dict(sorted(repairs.items())),
@@ -149,7 +149,9 @@ class _Sample:
 
     async def _asked(self, request: JsonObject) -> VendorAnswer:
         self._requests += 1
-        return await self._sampler.ask(request)
+        answer = await self._sampler.ask(request)
+        self._retries += answer.tries - 1
+        return answer
 
     def _viewed(self, answer: VendorAnswer, request: JsonObject | None = None) -> AnswerView | None:
         """The answer as it came; None if it is none."""
@@ -188,6 +190,7 @@ class _Sample:
             return answer.status, None, []
         self._requests += 1
         asked = await self._sampler.ask_repaired(self._request)
+        self._retries += asked.answer.tries - 1
         learned = [str(note.after) for note in asked.learned]
         if asked.answer.status != 200:
             return asked.answer.status, None, learned

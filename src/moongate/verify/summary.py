@@ -67,7 +67,7 @@ class RunSummary:
         self._repairs.update(ours["repairs"])
         self._learned.update(ours["learned"])
         self._mended += ours["mended"]
-        self._retries += ours["tries"] - 1
+        self._retries += ours["retries"]
         self.answered += row["status"] == "success"
         self._requests += ours["requests"]
         self._usage = summed_usage([self._usage, ours["usage"]])
