@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.support.cuts import every_cut
 
-from moongate.chat.event_reader import EventReader, is_answer, item_of, refusal_of
+from moongate.chat.event_reader import EventReader, is_answer, item_of, refusal_of, web_page
 from moongate.chat.items import Chunk, Done, Failure, Item, Opaque
 from moongate.wire.frames import Frame
 from moongate.wire.ndjson import NdjsonDecoder
@@ -161,3 +161,10 @@ def test_nothing_is_read_behind_a_failure() -> None:
     """Each event that is no JSON takes as long as ten that are."""
     items = EventReader(SseDecoder()).feed(b"data: {}\n\n" + b"data: {x\n\n" * 1000)
     assert [type(each) for each in items] == [Chunk, Failure]
+
+
+def test_a_web_page_is_known_by_its_content_type() -> None:
+    assert web_page("text/event-stream") is None
+    found = web_page("Text/HTML; charset=utf-8")
+    assert found is not None
+    assert (found.code, "web page" in found.message) == ("web_page", True)

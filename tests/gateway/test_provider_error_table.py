@@ -114,6 +114,19 @@ def test_every_front_says_who_and_what_to_do(
     assert reply.status == (400 if front.name == "messages" and case.shown == 404 else case.shown)
 
 
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+def test_a_native_provider_with_a_wrong_address(stream: bool) -> None:
+    page = BY_NAME["page"]
+    with Background() as background:
+        upstream = background.start(Scripted(_play).start())
+        provider = {"name": "p", "api_base_url": upstream.url, "models": [page.name], "dialect": "anthropic"}
+        with run_gateway({"providers": [provider]}) as gateway:
+            body = {"model": page.name, "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
+            reply = post(gateway.root + "/v1/messages", {**body, "stream": stream}, key=gateway.key)
+    assert page.words in reply.json()["error"]["message"]
+    assert reply.headers["x-should-retry"] == "false"
+
+
 @pytest.mark.parametrize("case", CASES, ids=_ids)
 def test_codex_gets_it_as_an_event_that_says_whether_to_ask_again(
     gateways: dict[str, RunningGateway], case: Case

@@ -14,8 +14,8 @@ STOP = b'data: {"type":"message_stop"}\n\n'
 OTHER = b": hello\n\ndata: no json\n\n"
 
 
-def session(limit: int = 1000) -> NativeSession:
-    return NativeSession(NativeExchange("messages", {}, {}, rules_of("kimi-k2")), limit)
+def session(limit: int = 1000, content_type: str = "text/event-stream") -> NativeSession:
+    return NativeSession(NativeExchange("messages", {}, {}, rules_of("kimi-k2")), content_type, limit)
 
 
 @pytest.mark.parametrize("size", [1, 7, 10_000])
@@ -38,6 +38,14 @@ def test_streams_that_are_cut() -> None:
         assert running.feed(data) == data
         assert words in running.close()
         assert running.failure is not None
+
+
+def test_a_web_page() -> None:
+    running = session(content_type="text/html")
+    running.feed(b"<html>Welcome</html>")
+    assert b"web page" in running.close()
+    assert running.failure is not None
+    assert running.failure.code == "web_page"
 
 
 def test_a_last_event_without_its_end() -> None:

@@ -13,6 +13,13 @@ MAX_ERROR_EVENT: Final = 16 * 1024  # bytes of an event with an error that is pa
 REPORTED: Final = "the provider reported an error"
 
 
+def web_page(content_type: str) -> BadUpstream | None:
+    """The error for a web page in place of an answer, as a wrong base URL gives it; None for another content type."""
+    if not content_type.lower().startswith("text/html"):
+        return None
+    return BadUpstream("the provider answered with a web page (text/html)", code="web_page")
+
+
 def item_of(frame: Frame) -> Item:
     """What a frame means."""
     data = frame.data

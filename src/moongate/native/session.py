@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from moongate.chat.event_reader import MAX_ERROR_EVENT, shown_message
+from moongate.chat.event_reader import MAX_ERROR_EVENT, shown_message, web_page
 from moongate.chat.requested_usage import UsageFilter
 from moongate.errors import BadUpstream, GatewayError
 from moongate.native.exchange import NativeExchange
@@ -20,8 +20,9 @@ _EMPTY: Final = "the provider's stream held no answer"
 class NativeSession:
     """The same methods as `pipeline.session.Session`."""
 
-    def __init__(self, exchange: NativeExchange, limit: int) -> None:
+    def __init__(self, exchange: NativeExchange, content_type: str, limit: int) -> None:
         self._exchange = exchange
+        self._content_type = content_type
         self._decoder = SseDecoder(limit)
         self.started = False
         self.finished = False
@@ -46,7 +47,10 @@ class NativeSession:
         if self.finished:
             return b""
         out = self._passed(self._decoder.close())
-        return out if self.finished else out + self.fail(BadUpstream(_CUT if self.started else _EMPTY, code="cut"))
+        if self.finished:
+            return out
+        page = None if self.started else web_page(self._content_type)
+        return out + self.fail(page or BadUpstream(_CUT if self.started else _EMPTY, code="cut"))
 
     def fail(self, error: GatewayError) -> bytes:
         if self.finished:

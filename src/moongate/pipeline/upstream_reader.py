@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from moongate.chat.event_reader import EventReader, is_answer, refusal_of
+from moongate.chat.event_reader import EventReader, is_answer, refusal_of, web_page
 from moongate.chat.items import Item
 from moongate.errors import BadUpstream
 from moongate.payload import JsonObject, object_of
@@ -17,7 +17,6 @@ from moongate.wire.sse import SseDecoder
 _BLANKS: Final = b" \t\r\n"
 _CUT: Final = "the provider's stream ended before the answer was complete"
 _EMPTY: Final = "the provider's stream ended before it began"
-_WEB_PAGE: Final = "the provider answered with a web page (text/html)"  # what a wrong base URL answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +86,7 @@ class UpstreamReader:
         """The error for an answer that has ended before it was complete, or before it began."""
         if began:
             return BadUpstream(_CUT)
-        if self._content_type.lower().startswith("text/html"):
-            return BadUpstream(_WEB_PAGE, code="web_page")
-        return BadUpstream(_EMPTY)
+        return web_page(self._content_type) or BadUpstream(_EMPTY)
 
     def _choose(self, data: bytes) -> list[Item]:
         self._head.append(data)

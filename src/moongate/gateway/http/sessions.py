@@ -22,7 +22,7 @@ def new_session(
 ) -> AnySession:
     """`limit` is for one event, `document_limit` for an answer that comes as one document."""
     if isinstance(exchange, NativeExchange):
-        return NativeSession(exchange, limit)
+        return NativeSession(exchange, content_type, limit)
     return (FastSession if fast else Session)(exchange, content_type, encoder, limit, document_limit)
 
 

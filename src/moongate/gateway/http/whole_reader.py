@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from moongate.chat.contracts import Dialect, Exchange
+from moongate.chat.event_reader import web_page
 from moongate.errors import BadUpstream, GatewayError
 from moongate.gateway.http.further_tries import FurtherTries
 from moongate.gateway.http.offload import OFFLOAD_ANSWER, takes_long
@@ -51,7 +52,7 @@ class WholeReader:
 
     def _encoded(self, data: bytes, content_type: str, exchange: Exchange) -> bytes:
         if isinstance(exchange, NativeExchange):
-            return self._native(data, exchange)
+            return self._native(data, content_type, exchange)
         reply, unchanged = reply_of(exchange, data, content_type)
         usage = reply.get("usage")
         self.usage = usage if isinstance(usage, dict) else None
@@ -59,11 +60,11 @@ class WholeReader:
             return dumps(self._dialect.encode(reply, self._client_request))
         return data if unchanged else dumps(reply)
 
-    def _native(self, data: bytes, exchange: NativeExchange) -> bytes:
+    def _native(self, data: bytes, content_type: str, exchange: NativeExchange) -> bytes:
         """An answer in the client's own dialect: its bytes, unless something was mended."""
         found = object_of(data)
         if found is None:
-            raise BadUpstream("the provider's answer is not a JSON object")
+            raise web_page(content_type) or BadUpstream("the provider's answer is not a JSON object")
         reply = exchange.whole(found)
         self.usage = exchange.usage
         return data if reply is found else dumps(reply)
