@@ -53,7 +53,7 @@ def test_what_is_no_answer_at_all(data: bytes) -> None:
 @pytest.mark.parametrize("streamed", [True, False])
 def test_a_web_page_is_named(streamed: bool) -> None:
     seen = view(BaseExchange({}), b"\n<!doctype html>", "text/html", streamed=streamed)
-    assert (seen.completion, seen.error) == (None, "it is a web page, not an answer")
+    assert (seen.completion, seen.error) == (None, "the provider answered with a web page (text/html)")
 
 
 def test_an_answer_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 
 from moongate.chat.accumulate import Accumulator
 from moongate.chat.contracts import Exchange, Note
-from moongate.chat.items import Chunk, Done, Failure, Item
+from moongate.chat.items import Chunk, Done, Failure, Item, Opaque
 from moongate.chat.verdict import Verdict
 from moongate.errors import BadUpstream, GatewayError
 from moongate.kimi.answer.usage import lift_usage
@@ -54,8 +54,6 @@ def view(exchange: Exchange, data: bytes, content_type: str, *, streamed: bool) 
 def _read(
     exchange: Exchange, data: bytes, content_type: str, *, streamed: bool
 ) -> tuple[JsonObject, tuple[str, ...], JsonObject | None]:
-    if data.lstrip().startswith(b"<"):
-        raise BadUpstream("it is a web page, not an answer")
     upstream = UpstreamReader(content_type, DOCUMENT_LIMIT, DOCUMENT_LIMIT)
     items = upstream.feed(data)
     last = upstream.close()
@@ -64,6 +62,8 @@ def _read(
     if isinstance(last, AnswerDocument):
         completion = exchange.reply(last.body())
         return completion, (NOT_A_STREAM,) if streamed else (), _usage(completion)
+    if all(isinstance(item, Opaque) for item in (*items, *last)):
+        raise upstream.unfinished(began=False)
     usage: JsonObject | None = None
     watch, accumulator = StreamWatch(usage_due=streamed and usage_due(exchange.request)), Accumulator()
     for item in _left(exchange, [*items, *last]):
