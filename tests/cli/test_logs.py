@@ -113,6 +113,12 @@ def test_what_is_wrong_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "none.log: cannot be read: No such file or directory" in capsys.readouterr().err
     assert run(["logs", "-", "--since", "yesterday"]) == 2
     assert "--since: expected a time like 30s" in capsys.readouterr().err
+    assert run(["logs", "-", "--status", "9xx"]) == 2
+    assert "--status: expected a status: 429, ok, 4xx or 5xx" in capsys.readouterr().err
+    for option, word in (("--worth", "broken"), ("--front", "chta")):
+        with pytest.raises(SystemExit):
+            run(["logs", "-", option, word])
+        assert f"{option}: invalid choice: '{word}'" in capsys.readouterr().err
 
 
 JSON = st.recursive(

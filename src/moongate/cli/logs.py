@@ -10,10 +10,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, get_args
 
+from moongate.chat.verdict import Worth
 from moongate.cli.console import Console
 from moongate.cli.log_reader import entry_of, time_of
+from moongate.dialects.fronts import FRONTS
 from moongate.errors import ConfigError
 from moongate.gateway.record.log_lines import missing_text, text_line
 from moongate.gateway.ui.request_filter import request_filter
@@ -24,13 +26,15 @@ FILTERS: Final = {
     "key": ("NAME", "only of this client"),
     "model": ("NAME", "only of this model, as it was asked for or as its provider calls it"),
     "provider": ("NAME", "only of this provider"),
-    "front": ("FRONT", "only of chat, messages or responses"),
+    "front": ("FRONT", "only of this front"),
     "status": ("STATUS", "only with this status: 429, ok, 4xx, 5xx"),
-    "worth": ("WORTH", "only with answers that were clean, repaired, damaged, failed or aborted"),
+    "worth": ("WORTH", "only with answers of this worth"),
     "repair": ("KIND", "only with this kind of repair, or any"),
     "id": ("TEXT", "only with this in their id"),
 }
+CHOICES: Final = {"front": [each.dialect.name for each in FRONTS], "worth": get_args(Worth)}
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+_STATUS: Final = re.compile("ok|[45]xx|[1-5][0-9][0-9]")
 EPILOG: Final = """\
 example:
   moongate logs moongate.log --status 5xx
@@ -44,7 +48,9 @@ exit codes: 0 success, 2 the command line is wrong, or the file cannot be read""
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", metavar="FILE", help="files with JSON lines, or - for standard input")
     for name, (value, about) in FILTERS.items():
-        parser.add_argument(f"--{name}", default="", metavar=value, help=about)
+        parser.add_argument(
+            f"--{name}", default="", metavar=None if name in CHOICES else value, choices=CHOICES.get(name), help=about
+        )
     parser.add_argument("--since", metavar="TIME", help="only of the last 30s, 15m, 2h or 3d")
     parser.add_argument("--slower", type=float, metavar="MS", help="only those that took longer than so many ms")
     parser.add_argument("--json", action="store_true", help="print the lines as they are")
@@ -52,6 +58,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     query = {name: getattr(options, name) for name in FILTERS}
+    if options.status and not _STATUS.fullmatch(options.status):
+        raise ConfigError(f"expected a status: 429, ok, 4xx or 5xx; found {options.status!r}", path="--status")
     is_wanted = _wanted(query, _oldest(options.since), options.slower)
     is_filtered = any(query.values()) or options.since is not None or options.slower is not None
     colour = sys.stdout.isatty() and "NO_COLOR" not in console.environ and console.environ.get("TERM") != "dumb"
