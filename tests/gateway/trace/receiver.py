@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -76,7 +77,7 @@ def attributes(pairs: Iterable[KeyValue]) -> dict[str, object]:
 
 
 @contextmanager
-def receiving() -> Iterator[Receiver]:
+def receiving(tls: ssl.SSLContext | None = None) -> Iterator[Receiver]:
     receiver = Receiver()
 
     class Handler(BaseHTTPRequestHandler):
@@ -94,6 +95,9 @@ def receiving() -> Iterator[Receiver]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     receiver.url = f"http://127.0.0.1:{server.server_port}"
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+        receiver.url = f"https://localhost:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     try:

@@ -34,6 +34,8 @@ def test_nothing_is_traced_unless_asked_for(environ: dict[str, str]) -> None:
 def test_endpoints() -> None:
     assert read().url == "http://collector:4318/v1/traces"
     assert read(OTEL_EXPORTER_OTLP_ENDPOINT="https://x/api/otel/").url == "https://x/api/otel/v1/traces"
+    assert read(OTEL_EXPORTER_OTLP_ENDPOINT="https://x/otel/?key=1").url == "https://x/otel/v1/traces?key=1"
+    assert read(OTEL_EXPORTER_OTLP_ENDPOINT="http://[::1]:4318").url == "http://[::1]:4318/v1/traces"
     assert read(OTEL_EXPORTER_OTLP_TRACES_ENDPOINT="http://x:1/other").url == "http://x:1/other"
     by_name = trace_settings({"OTEL_TRACES_EXPORTER": "otlp"})
     assert by_name is not None
@@ -73,6 +75,16 @@ def test_the_rest_is_read() -> None:
     assert "eDp5" not in repr(found)
 
 
+def test_words_are_read_in_any_case() -> None:
+    found = read(
+        OTEL_TRACES_EXPORTER="OTLP",
+        OTEL_EXPORTER_OTLP_PROTOCOL="HTTP/protobuf",
+        OTEL_EXPORTER_OTLP_COMPRESSION="GZIP",
+        OTEL_TRACES_SAMPLER="Always_On",
+    )
+    assert (found.is_gzipped, found.obeys_parent) == (True, False)
+
+
 def test_samplers() -> None:
     assert read(OTEL_TRACES_SAMPLER="parentbased_always_off").ratio == 0.0
     assert read(OTEL_TRACES_SAMPLER="always_on").obeys_parent is False
@@ -90,6 +102,8 @@ def test_samplers() -> None:
         ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector/a b"),
         ("OTEL_EXPORTER_OTLP_HEADERS", "secret"),
         ("OTEL_EXPORTER_OTLP_HEADERS", "a=b%0d%0ac: d"),
+        ("OTEL_EXPORTER_OTLP_HEADERS", "a b=c"),
+        ("OTEL_EXPORTER_OTLP_HEADERS", "a=%E2%82%AC"),
         ("OTEL_RESOURCE_ATTRIBUTES", "=x"),
         ("OTEL_BSP_SCHEDULE_DELAY", "soon"),
         ("OTEL_BSP_SCHEDULE_DELAY", "0"),

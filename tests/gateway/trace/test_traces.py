@@ -17,6 +17,7 @@ from tests.gateway.trace.receiver import Receiver, attributes, receiving
 from tests.gateway.ui.running import TOOL, play
 from tests.support.background import Background
 from tests.support.canary import PROVIDER_KEY, WATCH
+from tests.support.certificates import CertificateAuthority
 from tests.support.http import Reply, get, post
 
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
@@ -55,14 +56,14 @@ class Traced:
 
 
 @contextmanager
-def traced(folder: Path, *arguments: str, **variables: str) -> Iterator[Traced]:
+def traced(folder: Path, *arguments: str, tls: Any = None, **variables: str) -> Iterator[Traced]:
     asked: list[Asked] = []
 
     async def answer(each: Asked) -> None:
         asked.append(each)
         await play(each)
 
-    with Background() as background, receiving() as receiver:
+    with Background() as background, receiving(tls) as receiver:
         settings = config(background.start(Scripted(answer).start()), retries={"backoff": 0.01})
         settings["providers"][0]["transformer"] = {"use": [["Kimi", {"preset": "agent"}]]}
         settings["providers"][0]["models"] = [{"name": "m", "price": {"input": 1, "output": 2}}]
@@ -216,3 +217,13 @@ def test_a_wrong_variable_ends_the_start_with_its_name(tmp_path: Path) -> None:
         with serving(tmp_path, OTEL_EXPORTER_OTLP_ENDPOINT="http://x", OTEL_EXPORTER_OTLP_PROTOCOL="grpc") as served:
             assert served.end() == 2
             assert "OTEL_EXPORTER_OTLP_PROTOCOL" in served.err
+
+
+def test_a_receiver_may_have_its_own_authority_and_ask_for_a_certificate(tmp_path: Path) -> None:
+    authority = CertificateAuthority.make(tmp_path)
+    certificate, key = authority.sign("gateway")
+    files = {"CERTIFICATE": authority.file, "CLIENT_CERTIFICATE": certificate, "CLIENT_KEY": key}
+    variables = {f"OTEL_EXPORTER_OTLP_{name}": file for name, file in files.items()}
+    with traced(tmp_path, tls=authority.server_context(asks_clients=True), **variables) as gateway:
+        server, attempts = gateway.spans(gateway.ask("hi"))
+        assert (server.kind, len(attempts)) == (SERVER, 1)

@@ -5,6 +5,7 @@ Traces are sent if an endpoint is set, or `OTEL_TRACES_EXPORTER=otlp`; without b
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -19,6 +20,7 @@ ENDPOINT: Final = "OTEL_EXPORTER_OTLP_ENDPOINT"
 TRACES_ENDPOINT: Final = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
 DEFAULT_ENDPOINT: Final = "http://localhost:4318"
 PATH: Final = "/v1/traces"
+_HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 SAMPLERS: Final = ("always_on", "always_off", "traceidratio")
 
 
@@ -29,6 +31,7 @@ class TraceSettings:
     url: str
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)  # keys, mostly
     ca_file: str = ""
+    client_certificate: tuple[str, str] | None = None  # the file of a certificate and of its key
     is_gzipped: bool = False
     timeout: float = 10.0  # of one export
     delay: float = 5.0  # between exports
@@ -45,15 +48,15 @@ class TraceSettings:
 def trace_settings(environ: Mapping[str, str]) -> TraceSettings | None:
     """None: traces are off. Raises ConfigError."""
     found = {name: value.strip() for name, value in environ.items() if name.startswith("OTEL_") and value.strip()}
-    exporter = found.get(EXPORTER, "otlp" if ENDPOINT in found or TRACES_ENDPOINT in found else "none")
+    exporter = found.get(EXPORTER, "otlp" if ENDPOINT in found or TRACES_ENDPOINT in found else "none").lower()
     if exporter == "none" or found.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return None
     if exporter != "otlp":
         raise ConfigError(f"expected 'otlp' or 'none', found {exporter!r}", path=EXPORTER)
-    protocol = _signal(found, "PROTOCOL", "http/protobuf")
+    protocol = _signal(found, "PROTOCOL", "http/protobuf").lower()
     if protocol != "http/protobuf":
         raise ConfigError(f"only 'http/protobuf' is spoken, found {protocol!r}", path="OTEL_EXPORTER_OTLP_PROTOCOL")
-    compression = _signal(found, "COMPRESSION", "none")
+    compression = _signal(found, "COMPRESSION", "none").lower()
     if compression not in ("none", "gzip"):
         raise ConfigError(f"expected 'gzip' or 'none', found {compression!r}", path="OTEL_EXPORTER_OTLP_COMPRESSION")
     batch = _whole(found, "OTEL_BSP_MAX_EXPORT_BATCH_SIZE", 512)
@@ -63,6 +66,7 @@ def trace_settings(environ: Mapping[str, str]) -> TraceSettings | None:
         url=_url(found),
         headers=_pairs(_signal(found, "HEADERS", ""), "OTEL_EXPORTER_OTLP_HEADERS"),
         ca_file=_signal(found, "CERTIFICATE", ""),
+        client_certificate=_client_certificate(found),
         is_gzipped=compression == "gzip",
         timeout=_whole(found, "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", _whole(found, "OTEL_EXPORTER_OTLP_TIMEOUT", 10_000))
         / 1000,
@@ -90,7 +94,10 @@ def _signal(found: Mapping[str, str], name: str, default: str) -> str:
 def _url(found: Mapping[str, str]) -> str:
     """The endpoint for traces as it is; that for all signals with the path of traces."""
     name = TRACES_ENDPOINT if TRACES_ENDPOINT in found else ENDPOINT
-    url = found[name] if name == TRACES_ENDPOINT else found.get(name, DEFAULT_ENDPOINT).rstrip("/") + PATH
+    url = found.get(name, DEFAULT_ENDPOINT)
+    if name == ENDPOINT:
+        base, mark, query = url.partition("?")
+        url = f"{base.rstrip('/')}{PATH}{mark}{query}"
     try:
         parts = urlsplit(url)
         is_good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -107,9 +114,19 @@ def _pairs(text: str, name: str) -> dict[str, str]:
     if not all(key.strip() and equals for key, equals, _ in pairs):
         raise ConfigError("expected NAME=VALUE,NAME=VALUE", path=name)
     values = {key.strip(): unquote(value.strip()) for key, _, value in pairs}
-    if name.endswith("HEADERS") and not all(f"{key}{value}".isprintable() for key, value in values.items()):
-        raise ConfigError("a header cannot hold control characters", path=name)
+    if name.endswith("HEADERS") and not all(map(_is_header, values, values.values())):
+        raise ConfigError("a header's name has letters, digits and '-', its value ASCII without controls", path=name)
     return values
+
+
+def _client_certificate(found: Mapping[str, str]) -> tuple[str, str] | None:
+    """The key may be in the certificate's file."""
+    certificate = _signal(found, "CLIENT_CERTIFICATE", "")
+    return (certificate, _signal(found, "CLIENT_KEY", certificate)) if certificate else None
+
+
+def _is_header(key: str, value: str) -> bool:
+    return _HEADER_NAME.fullmatch(key) is not None and value.isascii() and value.isprintable()
 
 
 def _whole(found: Mapping[str, str], name: str, default: int) -> int:
@@ -121,7 +138,7 @@ def _whole(found: Mapping[str, str], name: str, default: int) -> int:
 
 def _sampler(found: Mapping[str, str]) -> tuple[float, bool]:
     """The share of traces, and whether a parent decides instead."""
-    name = found.get("OTEL_TRACES_SAMPLER", "parentbased_always_on")
+    name = found.get("OTEL_TRACES_SAMPLER", "parentbased_always_on").lower()
     plain = name.removeprefix("parentbased_")
     if plain not in SAMPLERS:
         raise ConfigError(f"expected [parentbased_]{' or '.join(SAMPLERS)}, found {name!r}", path="OTEL_TRACES_SAMPLER")

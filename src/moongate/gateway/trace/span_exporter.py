@@ -115,8 +115,10 @@ class SpanExporter:
         connection: HTTPConnection | None = None
         try:
             if parts.scheme == "https":
-                trusted = ssl.create_default_context(cafile=settings.ca_file or None)
-                connection = HTTPSConnection(parts.netloc, timeout=settings.timeout, context=trusted)
+                context = ssl.create_default_context(cafile=settings.ca_file or None)
+                if settings.client_certificate is not None:
+                    context.load_cert_chain(*settings.client_certificate)
+                connection = HTTPSConnection(parts.netloc, timeout=settings.timeout, context=context)
             else:
                 connection = HTTPConnection(parts.netloc, timeout=settings.timeout)
             path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
