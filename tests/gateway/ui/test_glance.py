@@ -131,6 +131,14 @@ def test_a_note_is_said_in_words(note: JsonObject, words: str) -> None:
     assert note_words(note) == words
 
 
+def test_an_answer_that_broke_off_has_no_finish_reason() -> None:
+    chunk = 'data: {"choices":[{"index":0,"delta":{"content":"Hel"},"finish_reason":null}]}\n\n'
+    text = section(chunk, chunk + 'data: {"error":{"message":"the provider cut its answer"}}\n\n')
+    assert text.count("no finish reason") == 1
+    capture = {"attempts": [], "answer": {"pieces": [{"text": chunk}], "cut": 1}, "notes": []}
+    assert "no finish reason" not in glance_section({}, capture)
+
+
 def test_an_answer_that_was_not_changed_has_no_mark() -> None:
     text = section(FORMS["chat"], FORMS["chat, streamed"])
     assert "<mark>" not in text

@@ -24,9 +24,14 @@ def glance_section(line: JsonObject, capture: JsonObject | None) -> Markup:
         return tag("section", why, id="glance")
     came, target = _came(capture)
     left = outcome(answer_events(capture["answer"]["pieces"]))
+    is_whole = not any(each["answer"].get("cut") for each in (capture, *capture["attempts"]))
     columns = [
-        tag("div", tag("h2", "Came"), tag("p", f"from {target}", class_="hint"), _outcome(came, left)),
-        tag("div", tag("h2", "Left"), tag("p", "to the client", class_="hint"), _outcome(left, came)),
+        tag(
+            "div", tag("h2", "Came"), tag("p", f"from {target}", class_="hint"), _outcome(came, left, is_whole=is_whole)
+        ),
+        tag(
+            "div", tag("h2", "Left"), tag("p", "to the client", class_="hint"), _outcome(left, came, is_whole=is_whole)
+        ),
     ]
     return tag("section", *columns, why, id="glance", class_="glance")
 
@@ -51,8 +56,8 @@ def answer_events(pieces: list[JsonObject]) -> list[ShownEvent]:
     return [read_event(line) for line in text.splitlines() if line.strip()]
 
 
-def _outcome(shown: AnswerOutcome, other: AnswerOutcome) -> Markup:
-    """What differs from the other one is marked."""
+def _outcome(shown: AnswerOutcome, other: AnswerOutcome, *, is_whole: bool) -> Markup:
+    """What differs from the other one is marked. `is_whole`: all of it was kept."""
     rows: list[tuple[str, str, bool]] = []
     if shown.error:
         rows.append(("error", shown.error, shown.error != other.error))
@@ -66,8 +71,8 @@ def _outcome(shown: AnswerOutcome, other: AnswerOutcome) -> Markup:
         rows.append(("call", said, (call.name, call.arguments) not in calls or not _has_id(other, call.id)))
     if len(shown.calls) > MAX_CALLS:
         rows.append(("", f"… and {len(shown.calls) - MAX_CALLS} calls more", False))
-    if shown.end:
-        rows.append(("ends with", shown.end, shown.end != other.end))
+    if shown.end or (rows and is_whole and not shown.error):
+        rows.append(("ends with", shown.end or "no finish reason", shown.end != other.end))
     if not rows:
         return tag("p", "nothing", class_="hint")
     parts: list[Markup] = []
