@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -28,12 +28,12 @@ class RecentRequest:
     def __init__(self, number: int, data: bytes) -> None:
         self.number = number
         self._data = data
-        self._line: JsonObject | None = None
+        self._line: JsonObject = {}
 
     @property
     def line(self) -> JsonObject:
-        if self._line is None:
-            self._line = object_of(self._data) or {}
+        if data := self._data:  # another thread may be reading it, too
+            self._line = object_of(data) or {}
             self._data = b""
         return self._line
 
@@ -72,10 +72,6 @@ class RecentRequests:
     def find(self, request_id: str) -> RecentRequest | None:
         """The latest one with this id: clients may choose ids, and choose one twice."""
         return next((each for each in reversed(self.all) if each.line.get("id") == request_id), None)
-
-    def select(self, wanted: Callable[[JsonObject], bool]) -> list[RecentRequest]:
-        """The newest first."""
-        return [each for each in reversed(self.all) if wanted(each.line)]
 
     @property
     def last(self) -> int:

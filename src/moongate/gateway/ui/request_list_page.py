@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote, urlencode
@@ -30,28 +31,35 @@ _LABELS: Final = {"span": "Time", "key": "Key", "model": "Model", "provider": "P
 async def show_requests(context: UiContext, request: UiRequest) -> UiResponse:
     recent, inspector = context.sources.recent, context.sources.inspector
     recent.gather()
-    found = recent.select(request_filter(request.query))
+    lines, last = list(recent.all), recent.last
+    found, options = await asyncio.to_thread(_chosen, lines, request.query)
     number = request.query.get("page", "1")
-    last = max(1, -(-len(found) // PAGE_SIZE))
-    current = min(max(1, int(number)), last) if number.isdecimal() and len(number) < 6 else 1
+    pages = max(1, -(-len(found) // PAGE_SIZE))
+    current = min(max(1, int(number)), pages) if number.isdecimal() and len(number) < 6 else 1
     shown = found[(current - 1) * PAGE_SIZE : current * PAGE_SIZE]
     captured = inspector.store.ids()
     rows = [_row(each, captured) for each in shown]
     query = urlencode({name: request.query[name] for name in NAMES if request.query.get(name)})
-    live = tag("button", "Pause", type="button", id="live", data_query=query, data_after=recent.last,
+    live = tag("button", "Pause", type="button", id="live", data_query=query, data_after=last,
                aria_pressed="true") if current == 1 else None  # fmt: skip
     columns = [(title, kind) for kind, title, _ in COLUMNS]
     content = (
-        tag("div", tag("h1", "Requests"), tag("p", f"{count(len(found))} of the last {count(len(recent.all))}",
+        tag("div", tag("h1", "Requests"), tag("p", f"{count(len(found))} of the last {count(len(lines))}",
                                               id="count", class_="hint", aria_live="off"),
             _capture_form(context, request), live, class_="head"),
-        _filter_form(request, choices(each.line for each in recent.all)),
+        _filter_form(request, options),
         tag("template", _row_template(), id="row"),
         table(columns, rows, caption="The last requests", id_="rows", class_="requests"),
         None if found else _nothing_yet(request),
-        _pager(request, current, last),
+        _pager(request, current, pages),
     )  # fmt: skip
     return page(shell(request, "Requests", *content, scripts=("requests.js",)))
+
+
+def _chosen(lines: list[RecentRequest], query: Mapping[str, str]) -> tuple[list[RecentRequest], dict[str, list[str]]]:
+    """The requests that match, newest first, and what filters may choose from. In a thread, because of 10 000."""
+    wanted = request_filter(query)
+    return [each for each in reversed(lines) if wanted(each.line)], choices(each.line for each in lines)
 
 
 def _nothing_yet(request: UiRequest) -> Markup:
