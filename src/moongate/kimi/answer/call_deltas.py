@@ -38,7 +38,7 @@ def begins_name(answer: AnswerContext, delta: JsonObject) -> bool:
 
 def goes_on(begun: JsonObject, delta: JsonObject) -> bool:
     """Whether `delta` may go on with the name of the call that `begun` begins."""
-    (first,), entries = begun["tool_calls"], delta.get("tool_calls")
+    first, entries = begun["tool_calls"][0], delta.get("tool_calls")
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict) and body_of(entry)[1].get("name"):
             id_, begun_id = entry.get("id"), first.get("id")
