@@ -54,7 +54,7 @@ async def exact(seconds: float = 30.0) -> Report:
         slots = await _load(fleet, made["slots"], SLOW, SLOTS * 2, seconds / 3)
         shortest = min(each.ended - each.began for each in slots.seen if each.outcome == "answered")
         most = ledger.most(shortest * SURELY)
-        budget = await _load(fleet, made["budget"], QUICK, 16, seconds / 3)
+        budget = await _load(fleet, made["budget"], QUICK, 16, seconds / 3, until_nothing_is_left=True)
         missed = sum([await asyncio.to_thread(node.metric, "moongate_state_missed_total") for node in fleet.nodes])
         await asyncio.to_thread(fleet.stop)
         await provider.stop()
@@ -104,12 +104,18 @@ def _keys(store: str) -> dict[str, tuple[str, str]]:
     return made
 
 
-async def _load(fleet: Fleet, key: tuple[str, str], model: str, clients: int, seconds: float) -> Load:
-    """For so many seconds, and on a busy machine until the limit has refused as many requests as there are clients."""
+async def _load(
+    fleet: Fleet, key: tuple[str, str], model: str, clients: int, seconds: float, *, until_nothing_is_left: bool = False
+) -> Load:
+    """For so many seconds, and on a busy machine until the limit has refused as many requests as there are clients; of
+    a budget, without any answer between them."""
     load = Load(fleet.port, [Group("", key[1], key[0], model, clients)], fleet.name_of)
     load.start()
     began = time.monotonic()
-    while (past := time.monotonic() - began) < seconds or (past < LONGEST and load.refused < clients):
+    while (past := time.monotonic() - began) < max(seconds, LONGEST):
+        refused = load.refused_in_a_row if until_nothing_is_left else load.refused
+        if past >= seconds and refused >= clients:
+            break
         await asyncio.sleep(0.1)
     await load.stop()
     return load

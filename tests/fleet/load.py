@@ -60,6 +60,11 @@ class Load:
         """How many requests a limit has refused so far."""
         return sum(each.outcome == "limited" for each in self.seen)
 
+    @property
+    def refused_in_a_row(self) -> int:
+        """How many of the last requests a limit has refused, without any other between them."""
+        return next((n for n, each in enumerate(reversed(self.seen)) if each.outcome != "limited"), len(self.seen))
+
     def start(self) -> None:
         for group in self._groups:
             self._tasks += [asyncio.create_task(self._client(group)) for _ in range(group.clients)]
