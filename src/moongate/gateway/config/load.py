@@ -14,11 +14,11 @@ from moongate.errors import ConfigError
 from moongate.gateway.config.foreign import check_text, check_value
 from moongate.gateway.config.jsonc import ConfigDocument, parse
 from moongate.gateway.config.origins import proxy_secrets
-from moongate.gateway.config.outside import with_state, with_store
 from moongate.gateway.config.places import ConfigPlace, ErrorCollector, json_type, line_of
 from moongate.gateway.config.secrets import named_secrets, resolve_secret
 from moongate.gateway.config.settings import SCHEMA_KEY, ClientKey, Settings
 from moongate.gateway.config.sources import ConfigLookup, Source, require_unique, source_of
+from moongate.gateway.config.store_urls import with_state, with_store
 from moongate.gateway.config.table import Table, settings_of
 from moongate.gateway.http.redaction import Redactor
 from moongate.gateway.transformers import Transformers

@@ -1,4 +1,4 @@
-"""What the gateway keeps outside itself: the places of the store and of the shared state, with their passwords."""
+"""The URLs of the store and of the shared state, with secrets resolved."""
 
 from __future__ import annotations
 
