@@ -53,9 +53,9 @@ class Route:
         kept = [at for at, index in enumerate(indexes) if is_wanted(index)]
         if len(kept) in (0, len(indexes)):
             return self
-        first, *others = targets = tuple([indexes[at] for at in kept])
+        targets = tuple([indexes[at] for at in kept])
         if policy is None:
-            return replace(self, index=first, fallback=tuple(others))
+            return replace(self, index=targets[0], fallback=targets[1:])
         return replace(
             self, policy=replace(policy, targets=targets, weights=tuple([policy.weights[at] for at in kept]))
         )
