@@ -80,6 +80,16 @@ def test_an_empty_turn_is_asked_for_again(guarded: Guarded) -> None:
     assert len(guarded[1].seen) == before + 2
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_answer_to_a_long_request_is_asked_for_again(stream: bool) -> None:
+    """The further try is made and written in a thread."""
+    with guarded_gateway([EMPTY], "retry") as fresh:
+        answer = ask(fresh, EMPTY, 1, metadata={"filler": "x" * 600_000}, stream=stream)
+        assert answer.status == 200
+        assert b'"tool_calls"' in answer.body
+        assert len(fresh[1].seen) == 2
+
+
 def test_the_client_sees_the_usage_of_the_answer_that_leaves(guarded: Guarded) -> None:
     answer = ask(guarded, EMPTY, 2)
     assert answer.json()["usage"]["completion_tokens"] > 0

@@ -71,8 +71,8 @@ class ResponseOf:
         self.pause, self.resume, self.close = parts.pause, parts.resume, parts.stop
 
 
-def feeder_of(parts: Parts) -> StreamFeeder:
-    return StreamFeeder(parts, ResponseOf(parts), Activity(), parts, bytes.upper)  # type: ignore[arg-type]
+def feeder_of(parts: Parts, *, is_long: bool = False) -> StreamFeeder:
+    return StreamFeeder(parts, ResponseOf(parts), Activity(), parts, bytes.upper, is_long=is_long)  # type: ignore[arg-type]
 
 
 def test_small_reads_are_fed_at_once() -> None:
@@ -86,6 +86,25 @@ def test_small_reads_are_fed_at_once() -> None:
 
     asyncio.run(run())
     assert (parts.delivered, parts.steps, parts.threads) == ([b"small"], [], {True})
+
+
+@pytest.mark.parametrize("data", [b"data: [DONE]\n\n", b'data: {"tool_calls": []}\n\n', b"NE]\n\n"])
+def test_the_end_of_an_answer_to_a_long_request_is_for_a_thread(data: bytes) -> None:
+    """The guard may read the whole request again there."""
+    parts = Parts()
+
+    async def run() -> None:
+        feeder = feeder_of(parts, is_long=True)
+        feeder.feed(b"data: text of an answer\n\n")
+        assert parts.threads == {True}
+        feeder.feed(data)
+        await feeder.settle()
+        assert parts.threads == {True, False}
+        parts.threads.clear()
+        assert await feeder.end(parts.close) == b"end"
+        assert parts.threads == {False}
+
+    asyncio.run(run())
 
 
 def test_a_large_read_is_fed_in_a_thread_and_nothing_overtakes_it() -> None:

@@ -163,6 +163,7 @@ class Completion:
     async def _respond(self, response: Response, exchange: Exchange, attempt: Attempt, target: Target) -> None:
         headers = (*target.headers[attempt.key.header], *self._request.forwarded(target, self._headers, further=True))
         tries = FurtherTries(self._state, target, attempt, headers, self._admission, self.capture, self.trace)
+        tries.is_long = self._request.is_long
         try:
             if self.streamed:
                 await self._stream(response, exchange, attempt, target, tries)
@@ -202,8 +203,7 @@ class Completion:
     ) -> None:
         encoder, limits = self.dialect.encoder(self.client_request), self._state.limits
         session = new_session(exchange, content_type_of(response), encoder, limits.event, limits.answer)
-        if self._request.adds_usage(target):
-            session.usage_filter = UsageFilter()
+        session.usage_filter = UsageFilter() if self._request.adds_usage(target) else None
 
         def on_commit() -> None:
             if session.started:  # else only time has passed, and the provider may never answer
@@ -223,6 +223,7 @@ class Completion:
             redact=self._state.redactor.redact_events,
             name_provider=self.name_provider_once,
             next_try=lambda: tries.send_next(exchange),
+            is_long=tries.is_long,
         )
         metrics = self._state.metrics
         metrics.values[metrics.streams] += 1
@@ -232,8 +233,7 @@ class Completion:
                 attempt.failed(relay.failure)
         finally:
             metrics.values[metrics.streams] -= 1
-            self.failure = relay.failure
-            self.usage = session.usage
+            self.failure, self.usage = relay.failure, session.usage
 
     def name_provider_once(self, error: GatewayError) -> None:
         """Add to a provider's error which provider it is; once."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from time import monotonic
 from typing import Final
@@ -38,6 +39,7 @@ class FurtherTries:
         "_trace",
         "billable",
         "count",
+        "is_long",
     )
 
     def __init__(
@@ -57,17 +59,17 @@ class FurtherTries:
         self._admission = admission
         self._capture, self._trace = capture, trace  # if the request is captured, or traced
         self._has_place = False
+        self.is_long = False  # the request is: it is made and written in a thread
         self.count = 0
         self.billable = 0  # tries that the provider may have billed
 
     async def send_next(self, exchange: Exchange) -> Response | None:
         """The answer to the try that the exchange wants, if it wants one and it may be made."""
-        wanted = exchange.next_request()
-        return None if wanted is None else await self.send(wanted)
+        wanted = await asyncio.to_thread(_wanted, exchange) if self.is_long else _wanted(exchange)
+        return None if wanted is None else await self._send(*wanted)
 
-    async def send(self, request: JsonObject) -> Response | None:
+    async def _send(self, request: JsonObject, body: bytes) -> Response | None:
         """The answer to a further try, whose status is 200; None if it may not be made, or fails before its answer."""
-        body = dumps(request)
         hindrance = self._hindrance(request, len(body))
         if hindrance:
             self._count(hindrance)
@@ -113,3 +115,9 @@ class FurtherTries:
     def _count(self, result: str) -> None:
         labels = {"provider": self._target.provider, "model": self._target.model}
         self._state.metrics.count("moongate_guard_tries_total", **labels, result=result)
+
+
+def _wanted(exchange: Exchange) -> tuple[JsonObject, bytes] | None:
+    """The request of the try that the exchange wants, and its body."""
+    request = exchange.next_request()
+    return None if request is None else (request, dumps(request))

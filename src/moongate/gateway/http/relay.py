@@ -30,7 +30,8 @@ class Relay:
     """`await run()` until the stream is over. `committed` and `failure` show how far it came."""
 
     __slots__ = (
-        *("_dialect", "_feeder", "_forwarding", "_headers", "_held", "_name_provider", "_next_try", "_on_commit"),
+        *("_dialect", "_feeder", "_forwarding", "_headers", "_held", "_is_long", "_name_provider", "_next_try"),
+        "_on_commit",
         *("_redact", "_response", "_session", "_task", "_ticker", "_ticks_since_write", "_progress", "_commit_at"),
         *("_timeout_error", "_timeouts", "_wait", "_writer", "committed", "failure"),
     )
@@ -48,6 +49,7 @@ class Relay:
         redact: Callable[[bytes], bytes] = bytes,
         name_provider: Callable[[GatewayError], None] = lambda _: None,
         next_try: Callable[[], Awaitable[Response | None]] | None = None,
+        is_long: bool = False,
     ) -> None:
         self._session = session
         self._dialect = dialect
@@ -58,6 +60,7 @@ class Relay:
         self._on_commit = on_commit  # called when status 200 is sent
         self._redact = redact  # takes secrets out: a provider may quote our key in an error
         self._name_provider = name_provider  # adds to an error who the provider is
+        self._is_long = is_long  # the request is, so that its end is for a thread
         self._next_try = next_try  # sends what the exchange wants sent again; None: that may not be
         self._response: Response | None = None
         self._forwarding: TextForwarding | None = None  # of a fast session, while it runs
@@ -132,8 +135,9 @@ class Relay:
                 raise
 
     def _feed_from(self, response: Response) -> StreamFeeder:
-        self._feeder = StreamFeeder(self._session, response, self._ticker.activity, self, self._redact)
-        return self._feeder
+        feeder = StreamFeeder(self._session, response, self._ticker.activity, self, self._redact, is_long=self._is_long)
+        self._feeder = feeder
+        return feeder
 
     async def _close_session(self) -> None:
         await self._feeder.settle()

@@ -21,6 +21,7 @@ from moongate.net.contract import Response
 OFFLOAD_PENDING: Final = 32 * 1024  # of reads that have given no output yet: an event of this size may take long
 OFFLOAD_CHARS: Final = 128 * 1024  # of an answer that was read so far: its end may take long
 OFFLOAD_LINES: Final = 4000  # of one read: an event takes up to 10 µs of CPU time, however small it is
+LEAST_READ: Final = 16  # bytes: a shorter read may be the rest of an end that was cut
 
 
 class FedStream(Protocol):
@@ -45,7 +46,18 @@ class StreamFeeder:
     """`feed` is the sink of the provider's reads."""
 
     __slots__ = (
-        *("_activity", "_error", "_redact", "_response", "_session", "_stream", "_task", "_unsettled", "_waiting"),
+        *(
+            "_activity",
+            "_error",
+            "_is_long",
+            "_redact",
+            "_response",
+            "_session",
+            "_stream",
+            "_task",
+            "_unsettled",
+            "_waiting",
+        ),
         "_working",
     )
 
@@ -56,8 +68,11 @@ class StreamFeeder:
         activity: Activity,
         stream: FedStream,
         redact: Callable[[bytes], bytes],
+        *,
+        is_long: bool = False,
     ) -> None:
         self._session = session
+        self._is_long = is_long  # the request is, which the end of the answer may look at as a whole
         self._redact = redact  # takes secrets out of what leaves with an error
         self._response = response
         self._activity = activity
@@ -77,7 +92,7 @@ class StreamFeeder:
         stream = self._stream
         if stream is None or self._session.finished:
             return  # nothing after the end is read
-        if self._unsettled + len(data) > OFFLOAD_PENDING or self._session.size > OFFLOAD_CHARS or _has_many_lines(data):
+        if self._is_heavy(len(data)) or _has_many_lines(data) or (self._is_long and _may_end(data)):
             stream.suspend_forwarding()  # what follows must not overtake it
             self._feed_in_thread(data)
             return
@@ -104,9 +119,13 @@ class StreamFeeder:
 
     async def end(self, function: Callable[[], bytes]) -> bytes:
         """The end of the session's output: what one of its methods returns, without secrets."""
-        if self._unsettled <= OFFLOAD_PENDING and self._session.size <= OFFLOAD_CHARS:
-            return self._output(function)
-        return await self._activity.in_thread(self._output, function)
+        if self._is_long or self._is_heavy(0):
+            return await self._activity.in_thread(self._output, function)
+        return self._output(function)
+
+    def _is_heavy(self, size: int) -> bool:
+        """Behind what was read so far, may so many bytes more take long?"""
+        return self._unsettled + size > OFFLOAD_PENDING or self._session.size > OFFLOAD_CHARS
 
     def _output(self, function: Callable[[], bytes]) -> bytes:
         out = function()
@@ -149,3 +168,8 @@ class StreamFeeder:
 
 def _has_many_lines(data: bytes) -> bool:
     return len(data) > OFFLOAD_LINES and data.count(b"\n") + data.count(b"\r") > OFFLOAD_LINES
+
+
+def _may_end(data: bytes) -> bool:
+    """May the answer end in this read? (Or a call, which is told by its tool.)"""
+    return len(data) < LEAST_READ or b"DONE" in data or b"tool_calls" in data

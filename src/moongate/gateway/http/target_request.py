@@ -36,8 +36,7 @@ class TargetRequest:
 
     __slots__ = (
         *("_activity", "_body", "_chat", "_client_request", "_front", "_guarded", "_is_translated", "_left_out"),
-        *("_needs_usage", "_takes_long", "_trial"),
-        "learned",
+        *("_needs_usage", "_trial", "is_long", "learned"),
     )
 
     def __init__(
@@ -60,14 +59,14 @@ class TargetRequest:
         self._guarded = guarded  # False: the client wants no guard of calls
         self._is_translated = chat is not client_request  # else tools inside messages are the client's own
         self._needs_usage = needs_usage and with_usage_requested(chat) is not chat  # for the gateway's own books
-        self._takes_long = takes_long(body)
+        self.is_long = takes_long(body)  # work on it is for a thread
         self._trial: RuleTrial | None = None
         self.learned: Sequence[Note] = ()  # the rules that this request has learned
 
     async def prepare(self, target: Target) -> tuple[Exchange, bytes]:
         """The exchange with a target, and the body to send."""
         if target.dialect != CHAT:
-            if self._takes_long or self._client_request.get("tools"):  # schemas may take long
+            if self.is_long or self._client_request.get("tools"):  # schemas may take long
                 return await self._activity.in_thread(self._prepare_native, target)
             return self._prepare_native(target)
         return await self._begun(self._chain(target.learned), target)
@@ -156,7 +155,7 @@ class TargetRequest:
             chat = with_tools_at_top(chat)
         if self._needs_usage and not chain.streams_usage:
             chat = with_usage_requested(chat)
-        if not self._takes_long:
+        if not self.is_long:
             with suppress(TakesLong):
                 return self._begin(chain.begin_quickly, chat)
         return await self._activity.in_thread(self._begin, chain.begin, chat)

@@ -31,19 +31,22 @@ class WholeReader:
 
     async def read_best(self, response: Response, exchange: Exchange, tries: FurtherTries) -> bytes:
         """The answer for the client, after the further tries that the exchange wants. Raises GatewayError."""
-        data = await self.read(response, exchange)
+        data = await self.read(response, exchange, is_long=tries.is_long)
         with suppress(GatewayError):  # a broken try is the last one: the best answer so far leaves, as in a stream
             while (further := await tries.send_next(exchange)) is not None:
-                data = await self.read(further, exchange)
+                data = await self.read(further, exchange, is_long=tries.is_long)
         return data
 
-    async def read(self, response: Response, exchange: Exchange) -> bytes:
-        """The answer for the client: the best one, if there were others before. Raises GatewayError."""
+    async def read(self, response: Response, exchange: Exchange, *, is_long: bool = False) -> bytes:
+        """The answer for the client: the best one, if there were others before. Raises GatewayError.
+
+        `is_long`: the request is, which the end of an answer may look at as a whole.
+        """
         content_type, limit = content_type_of(response), self._limit
         try:
             if (data := response.at_once(limit)) is None:
                 data = await response.read(limit, end_of(content_type, limit))
-            if len(data) > OFFLOAD_ANSWER or takes_long(data):
+            if is_long or len(data) > OFFLOAD_ANSWER or takes_long(data):
                 return await self._activity.in_thread(self._encoded, data, content_type, exchange)
             return self._encoded(data, content_type, exchange)
         except BaseException:
