@@ -40,13 +40,13 @@ class WholeReader:
     async def read(self, response: Response, exchange: Exchange, *, is_long: bool = False) -> bytes:
         """The answer for the client: the best one, if there were others before. Raises GatewayError.
 
-        `is_long`: the request is, which the end of an answer may look at as a whole.
+        `is_long`: the request is, whose tools are looked at for the answer's calls.
         """
         content_type, limit = content_type_of(response), self._limit
         try:
             if (data := response.at_once(limit)) is None:
                 data = await response.read(limit, end_of(content_type, limit))
-            if is_long or len(data) > OFFLOAD_ANSWER or takes_long(data):
+            if len(data) > OFFLOAD_ANSWER or takes_long(data) or (is_long and b"tool_calls" in data):
                 return await self._activity.in_thread(self._encoded, data, content_type, exchange)
             return self._encoded(data, content_type, exchange)
         except BaseException:
