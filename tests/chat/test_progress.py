@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from moongate.chat.call_grouping import CallGrouping, CallSlot
 from moongate.chat.progress import CALL_CHARS, MAX_CALLS, Progress, choice_index
 
 
@@ -60,10 +61,36 @@ def saw(*deltas: Any, choice: int = 0) -> Progress:
         ([{"index": 0, "id": "a"}, {"index": 0, "id": "b"}, {"index": 0, "id": "b"}], 2),
         ([{"id": "a"}, {"function": {"arguments": "{"}}, {"id": "b"}], 2),
         ([{"function": {"name": "f"}}, {"function": {"arguments": "{}"}}, {"function": {"name": "f"}}], 2),
+        ([{"function": {"name": "f", "arguments": '{"a":'}}, {"function": {"name": "f", "arguments": "1"}}], 1),
+        ([{"index": 0, "function": {"name": name, "arguments": "1"}} for name in "fgf"], 3),
+        ([{"index": 0, "function": {"name": "f", "arguments": "{}"}}] * 3, 3),
+        ([{"index": 0, "custom": {"name": "f", "input": {}}}] * 3, 3),
+        ([{"index": 0, "id": "a"}, {"id": "b"}, {"index": 0, "id": "a"}, {"id": "b"}], 3),
     ],
 )
 def test_calls_are_counted(entries: list[Any], calls: int) -> None:
     assert saw(*entries).calls == calls
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        [{"index": 0, "function": {"name": name, "arguments": "{}"}} for name in "fgfgffgg"],
+        [{"function": {"name": "f", "arguments": text}} for text in ("{", "}", "{}", " {} ", "1", "{}")],
+        [{"index": 0, "id": "a"}, {"id": "b"}] * 4,
+        [{"index": at % 3, "id": f"{at % 2}", "function": {"name": "f"}} for at in range(20)],
+    ],
+)
+def test_no_call_that_is_kept_goes_uncounted(entries: list[Any]) -> None:
+    grouping = CallGrouping(CallSlot)
+    for entry in entries:
+        grouping.route(entry)
+    assert saw(*entries).calls >= len(grouping.slots) > 1
+
+
+def test_a_name_that_is_repeated_with_each_piece_of_the_arguments_begins_nothing() -> None:
+    """Some providers send neither index nor id, and the name again and again."""
+    assert saw(*[{"function": {"name": "f", "arguments": "a"}}] * (MAX_CALLS + 1)).calls == 1
 
 
 def test_what_is_said_in_a_stream_is_bounded() -> None:

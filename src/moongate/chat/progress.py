@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from moongate.chat.call_grouping import ARGUMENTS, arguments_text, body_of, call_index, text_of
 from moongate.payload import JsonObject
 
 CALL_CHARS: Final = 64  # a call counts as so many characters beside its arguments
@@ -13,14 +14,14 @@ MAX_CALLS: Final = 16 * 1024  # of one stream, or choices: what is kept of each 
 class Progress:
     """The choices of one stream that began and that finished."""
 
-    __slots__ = ("_finished", "_ids", "began", "calls", "size")
+    __slots__ = ("_finished", "_last", "began", "calls", "size")
 
     def __init__(self, size: int = 0) -> None:
         self.began = False  # a chunk was seen
         self.size = size  # characters of text and calls
         self.calls = 0
         self._finished: dict[int, bool] = {}
-        self._ids: dict[tuple[int, int | None], str] = {}  # of the last call by choice and index
+        self._last: dict[tuple[int, int | None], _BegunCall] = {}  # by choice and index; None: of all of the choice
 
     def saw(self, payload: JsonObject) -> None:
         self.began = True
@@ -41,17 +42,18 @@ class Progress:
                         self._count(index, entries)
 
     def _count(self, choice: int, entries: list[Any]) -> None:
-        """Count the calls that begin here. Without an index and an id, a name begins one."""
+        """Count the calls that begin here: those that `CallGrouping` tells apart, or some more."""
         for entry in entries:
             if not isinstance(entry, dict):
                 continue
-            index, given = entry.get("index"), entry.get("id")
-            place = choice, index if type(index) is int else None
-            known, call_id = self._ids.get(place), given if isinstance(given, str) else ""
-            if known is None or (call_id != known if call_id else place[1] is None and _has_name(entry)):
+            at = choice, call_index(entry)
+            last = self._last.get(at)
+            if last is None or last.is_before(entry):
+                last = _BegunCall()
                 self.calls += 1
-                if self.calls <= MAX_CALLS:
-                    self._ids[place] = call_id or known or ""
+            if self.calls <= MAX_CALLS:
+                last.take(entry)
+                self._last[at] = self._last[choice, None] = last
 
     @property
     def complete(self) -> bool:
@@ -80,9 +82,30 @@ def _arguments_size(entry: Any) -> int:
     return len(arguments) if isinstance(arguments, str) else 0
 
 
-def _has_name(entry: JsonObject) -> bool:
-    function = entry.get("function")
-    return isinstance(function, dict) and bool(function.get("name"))
+class _BegunCall:
+    """What is known of a call that goes on, or ends when another begins."""
+
+    __slots__ = ("_arguments", "_call_id", "_name")
+
+    def __init__(self) -> None:
+        self._call_id = ""
+        self._name = ""
+        self._arguments = ""  # the last piece of them
+
+    def is_before(self, entry: JsonObject) -> bool:
+        """Does another call begin with this delta? Without ids: another name, or the same after whole arguments."""
+        call_id, name = text_of(entry.get("id")), text_of(body_of(entry)[1].get("name"))
+        if call_id and self._call_id:
+            return call_id != self._call_id
+        if not (name and self._name and self._arguments):
+            return False
+        return name != self._name or self._arguments.rstrip().endswith("}")
+
+    def take(self, entry: JsonObject) -> None:
+        kind, body = body_of(entry)
+        self._call_id = self._call_id or text_of(entry.get("id"))
+        self._name = text_of(body.get("name")) or self._name
+        self._arguments = arguments_text(body.get(ARGUMENTS[kind])) or self._arguments
 
 
 def choice_index(choice: JsonObject, at: int) -> int:

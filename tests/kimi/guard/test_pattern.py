@@ -108,3 +108,11 @@ def test_few_expressions_are_kept() -> None:
     for _ in range(2):
         pattern_of("x" * MAX_KEPT * 2, too_large.append)
     assert len(too_large) == 2
+
+
+def test_to_look_for_what_engines_read_differently_is_work() -> None:
+    work: list[int] = []
+    pattern = pattern_of(r"\w\d\s")
+    assert pattern is not None
+    assert pattern.is_found_in("a" * (MAX_TEXT - 1) + "é", work.append) is None
+    assert sum(work) >= MAX_TEXT // 16

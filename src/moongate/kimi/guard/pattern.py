@@ -27,6 +27,7 @@ MAX_TEXT: Final = 4096  # characters; longer texts are not checked
 MAX_KEPT: Final = 64 * 1024  # characters and states of the expressions that are kept, a few megabytes
 STATE_STEPS: Final = 2  # that it takes to look at a state
 CHARS_PER_STEP: Final = 2  # of an expression that are read in about the time of a step, or states that are made
+CHARS_PER_LOOK: Final = 16  # of a text that are looked at for those that engines read differently, likewise
 MAX_CODE: Final = 0x110000
 
 _END: Final = 0  # the state behind the whole expression
@@ -66,7 +67,10 @@ class Pattern:
 
     def is_found_in(self, text: str, spend: Callable[[int], None]) -> bool | None:
         """Whether a part of the text matches, None if that is not checked. `spend` is told the work."""
-        if len(text) > MAX_TEXT or any(any(map(_UNDECIDED[kind], text)) for kind in self._kinds):
+        if len(text) > MAX_TEXT:
+            return None
+        spend(len(self._kinds) * len(text) // CHARS_PER_LOOK)
+        if any(any(map(_UNDECIDED[kind], text)) for kind in self._kinds):
             return None
         threads: set[int] = {self._entry}
         for at in range(len(text) + 1):
