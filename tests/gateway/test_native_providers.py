@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from tests.gateway.scripted import Asked, Scripted
 from tests.support.background import Background
 from tests.support.canary import PROVIDER_KEY
 from tests.support.gateway import KEY, RunningGateway, run_gateway
-from tests.support.http import Reply, post
+from tests.support.http import Reply, get, post
 
 from moongate.sim.server import SimServer, start
 
@@ -93,13 +94,17 @@ def running() -> Iterator[Setting]:
         provider = background.start(Scripted().start())
         common = {"transformer": KIMI}
         plain = {"name": "plain", "api_base_url": provider.url + "/anthropic", "dialect": "anthropic", "models": ["p"]}
+        judged = {"api_base_url": provider.url, "transformer": KIMI}
         config = {
+            "judge": 1.0,
             "providers": [
                 {**common, "name": "a", "api_base_url": provider.url + "/anthropic", "dialect": "anthropic"}
                 | {"models": ["kimi-k2", {"name": "falls", "fallback": "chat"}]},
                 {**common, "name": "r", "api_base_url": provider.url, "dialect": "responses", "models": ["kimi-r"]},
                 {"name": "c", "api_base_url": provider.url, "models": ["chat"]},
                 plain,
+                {**judged, "name": "judged", "dialect": "anthropic", "models": ["a"]},
+                {**judged, "name": "judged2", "dialect": "responses", "models": ["r"]},
             ],
             "retries": {"retries": 0},
         }
@@ -140,8 +145,6 @@ def test_responses_pass_byte_for_byte(setting: Setting) -> None:
 
 
 def test_usage_is_counted(setting: Setting) -> None:
-    from tests.support.http import get
-
     setting.answers(MESSAGE, STREAM)
     setting.ask("/v1/messages", "plain,p")
     setting.ask("/v1/messages", "plain,p", stream=True)
@@ -151,6 +154,38 @@ def test_usage_is_counted(setting: Setting) -> None:
     assert 'moongate_tokens_total{model="p",provider="plain",kind="input"} 17' in metrics
     assert 'moongate_tokens_total{model="p",provider="plain",kind="output"} 22' in metrics
     assert 'moongate_tokens_total{model="p",provider="plain",kind="cached"} 3' in metrics
+
+
+def test_what_answers_were_worth_is_counted(setting: Setting) -> None:
+    tools = [{"name": "f", "input_schema": {"type": "object", "required": ["n"]}}]
+    call = {"type": "tool_use", "id": "toolu_9", "name": "f", "input": {}}
+    unknown = {**MESSAGE, "content": [{**call, "name": "g"}], "stop_reason": "tool_use"}
+    setting.answers(unknown, [STREAM[0], event("message_stop")])
+    for stream in (False, True):
+        setting.ask("/v1/messages", "judged,a", tools=tools, stream=stream)
+    setting.answers({**MESSAGE, "content": [call]}, STREAM[:3])
+    for stream in (False, True):
+        setting.ask("/v1/messages", "judged,a", tools=tools, stream=stream)
+    setting.answers(MESSAGE, STREAM)
+    setting.ask("/v1/messages", "judged,a", tools=tools, tool_choice={"type": "any"})
+    setting.answers(RESPONSE, RESPONSE_STREAM)
+    functions = [{"type": "function", "name": "f", "parameters": {"type": "object"}}]
+    for stream in (False, True):
+        setting.ask("/v1/responses", "judged2,r", tools=functions, stream=stream)
+
+    answers = 'moongate_answers_total{provider="%s",model="%s",tools="true",worth="%s"} %d'
+    kinds = ("unknown_tool", "empty_turn", "schema_mismatch", "missing_call")
+    wanted = {
+        answers % ("judged", "a", "damaged", 4),
+        answers % ("judged", "a", "failed", 1),
+        answers % ("judged2", "r", "clean", 2),
+        *(f'moongate_damage_total{{provider="judged",model="a",tools="true",kind="{kind}"}} 1' for kind in kinds),
+    }
+    until = monotonic() + 10
+    found = set[str]()
+    while not wanted <= found and monotonic() < until:  # schemas are checked after the answer
+        found = set(get(setting.gateway.root + "/metrics", key=KEY).body.decode().splitlines())
+    assert wanted - found == set()
 
 
 def test_another_front_is_refused_and_told_which_to_use(setting: Setting) -> None:

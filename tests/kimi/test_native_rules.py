@@ -11,6 +11,11 @@ def test_ids() -> None:
     assert rules_of("kimi-k3").call_ids().claim("toolu_1", "f") == "toolu_1"
 
 
+def test_markers() -> None:
+    assert "<|tool_call_begin|>" in rules_of("kimi-k2").markers
+    assert "<|open|>" in rules_of("kimi-k3").markers
+
+
 def test_reasoning() -> None:
     assert rules_of().fills_reasoning({})
     assert not rules_of().fills_reasoning({"thinking": {"type": "disabled"}})

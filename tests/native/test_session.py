@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 from tests.native.rules import rules_of
 
+from moongate.chat.verdict import ABORTED, FAILED, REPAIRED
 from moongate.errors import BadUpstream
+from moongate.native.answer import MAX_ARGUMENTS
 from moongate.native.exchange import NativeExchange
 from moongate.native.session import NativeSession
 from moongate.payload import dumps
@@ -67,3 +71,32 @@ def test_errors() -> None:
     large = session(20)
     assert b"too large" in large.feed(b"data: " + b"x" * 50)
     assert large.finished
+
+
+def test_the_verdict() -> None:
+    for ends in (STOP, b'data: {"type":"error"}\n\n', b""):
+        exchange = NativeExchange("messages", {"tools": [{"name": "f", "input_schema": {}}]}, {}, rules_of("kimi-k2"))
+        running = NativeSession(exchange, "", 1000)
+        running.feed(START + CALL.replace(b"}}", b',"input":{}}}') + b'data: {"type":"content_block_stop"}\n\n')
+        assert running.size == 2, "the bytes that the end looks at"
+        assert exchange.verdict == ABORTED
+        running.feed(ends)
+        running.close()
+        assert exchange.verdict == (REPAIRED if ends == STOP else FAILED)
+
+
+def test_many_small_pieces_of_arguments_take_linear_time_and_bounded_memory() -> None:
+    def cost(pieces: int) -> float:
+        exchange = NativeExchange("messages", {}, {}, None)
+        running = NativeSession(exchange, "", 1000)
+        running.feed(b'data: {"type":"content_block_start","content_block":{"type":"tool_use","name":"f"}}\n\n')
+        piece = (
+            b'data: {"type":"content_block_delta","delta":{"type":"input_json_delta","partial_json":"abcdefgh"}}\n\n'
+        )
+        began = process_time()
+        for _ in range(pieces // 100):
+            running.feed(piece * 100)
+        assert running.size <= MAX_ARGUMENTS
+        return process_time() - began
+
+    assert cost(40_000) < 12 * max(cost(10_000), 0.01)

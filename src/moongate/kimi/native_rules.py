@@ -29,6 +29,11 @@ class NativeRules:
         """The ids of one conversation, none so far."""
         return CallIds(self.options, self.model.family.id_rule)
 
+    @property
+    def markers(self) -> tuple[str, ...]:
+        """The texts that show that a call was written into the text."""
+        return self.model.family.markers(self.options.tool_tokens)
+
     def fills_reasoning(self, chat: JsonObject) -> bool:
         """Whether a call without reasoning in the history is refused. `chat` is the request in the middle language."""
         wanted = self.options.reasoning_history != "off" and self.host.needs_reasoning

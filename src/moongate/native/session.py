@@ -29,7 +29,11 @@ class NativeSession:
         self.waiting = False
         self.failure: GatewayError | None = None
         self.usage_filter: UsageFilter | None = None
-        self.size = 0  # nothing of the answer is kept, so its end takes no work
+
+    @property
+    def size(self) -> int:
+        """The bytes of calls that its end has to look at."""
+        return self._exchange.size
 
     @property
     def usage(self) -> JsonObject | None:
@@ -56,6 +60,7 @@ class NativeSession:
         if self.finished:
             return b""
         self.failure, self.finished = error, True
+        self._exchange.fail(error)
         return self._exchange.dialect.error_event(error)
 
     def settle(self) -> bytes:
@@ -78,6 +83,7 @@ class NativeSession:
             api = self._exchange.api
             if (failed := api.error(event)) is not None:
                 self.failure = BadUpstream(shown_message(failed))
+                self._exchange.fail(self.failure)
                 if len(frame.raw) > MAX_ERROR_EVENT:
                     out.append(self._exchange.dialect.error_event(self.failure))
                     self.finished = True

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from moongate.chat.verdict import Verdict
 from moongate.kimi.answer.argument_names import ArgumentNames
 from moongate.kimi.answer.context import AnswerContext
-from moongate.kimi.answer.judge import JudgedCall
+from moongate.kimi.answer.judge import Judge, JudgedCall
 from moongate.kimi.request.tools import OfferedTools
 from moongate.payload import JsonObject, loads
 
@@ -21,15 +21,14 @@ if TYPE_CHECKING:
 
 def schema_check(answer: AnswerContext) -> Callable[[], Verdict] | None:
     """What gives the verdict with `schema_mismatch`; None if the answer has no calls. Only when the answer is over."""
-    tools = answer.tool_set.tools
-    if not answer.judge.calls or not isinstance(tools, OfferedTools):
+    judge, tools, names = answer.judge, answer.tool_set.tools, answer.names.properties
+    if not judge.calls or not isinstance(tools, OfferedTools):
         return None
-    return lambda: _checked(answer, tools.parameters)
+    return lambda: checked(judge, tools.parameters, ArgumentNames(names) if names else None)
 
 
-def _checked(answer: AnswerContext, parameters: Mapping[str, object]) -> Verdict:
-    judge, names = answer.judge, answer.names.properties
-    restore = ArgumentNames(names) if names else None
+def checked(judge: Judge, parameters: Mapping[str, object], restore: ArgumentNames | None = None) -> Verdict:
+    """The verdict with every call checked against the schema of its tool."""
     from moongate.kimi.guard.check import SPARE_STEPS, CheckSteps  # needed here only, and large
 
     steps = CheckSteps(SPARE_STEPS)
