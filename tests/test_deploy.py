@@ -14,7 +14,7 @@ import pytest
 from tests.support.canary import PROVIDER_KEY
 
 from moongate.cli import COMMANDS
-from moongate.cli.serve import shared_folder
+from moongate.cli.shared_folder import shared_folder
 from moongate.gateway.server.workers import KILL_SECONDS, SILENT_SECONDS
 
 ROOT = Path(__file__).parent.parent

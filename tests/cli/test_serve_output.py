@@ -18,7 +18,7 @@ from tests.cli.served import ASK, CLIENT, PATH, TIMEOUT, UPSTREAM, Served, confi
 from tests.gateway.scripted import Scripted, whole
 from tests.support.http import get, post
 
-from moongate.cli.serve import shared_folder
+from moongate.cli.shared_folder import shared_folder
 
 
 def wait_until(condition: Callable[[], bool], served: Served) -> None:

@@ -7,11 +7,10 @@ import os
 import shutil
 import signal
 import sys
-import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from moongate.cli.admin_listener import AdminListener, open_admin_listener, with_admin_key
 from moongate.cli.banner import Banner
@@ -19,6 +18,7 @@ from moongate.cli.check import description
 from moongate.cli.config_path import DEFAULT, VARIABLE, add_config_option, find_config
 from moongate.cli.console import Console
 from moongate.cli.running_gateways import GatewayRecord, RunningFile, client_url
+from moongate.cli.shared_folder import shared_folder
 from moongate.cli.terminal import warn
 from moongate.cli.warnings import config_warnings
 from moongate.errors import ConfigError
@@ -41,8 +41,6 @@ from moongate.gateway.trace.otel_environment import trace_settings
 if TYPE_CHECKING:
     from moongate.cli.builtin_provider import BuiltInProvider
 
-MEMORY: Final = "/dev/shm"
-SHARED_BYTES: Final = 4 << 20  # free bytes that the workers' shared counters need
 EPILOG = f"""\
 example:
   moongate serve --config config.json --port 3000
@@ -103,29 +101,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
             shutil.rmtree(folder, ignore_errors=True)
         if demo is not None:
             demo.stop()
-
-
-def shared_folder(memory: str = MEMORY, temporary: str | None = None) -> Path | None:
-    """A new folder for the counters that workers share; None, with a warning, if there is no place for it.
-
-    In memory, so that a full disk does not matter; else in `temporary` (default: the system's folder).
-    """
-    if not CAN_SUPERVISE:
-        warn("one worker serves instead of several, which this system cannot supervise")
-        return None
-    problem = ""
-    for place in (memory, temporary or tempfile.gettempdir()):
-        try:
-            folder = Path(tempfile.mkdtemp(prefix="moongate-", dir=place))
-            room = os.statvfs(folder)
-            if room.f_bavail * room.f_frsize >= SHARED_BYTES:
-                return folder
-            folder.rmdir()
-            problem = f"{place}: less than {SHARED_BYTES >> 20} MiB are free"
-        except OSError as error:
-            problem = f"{place}: {error.strerror}"
-    warn(f"one worker serves instead of several, which need a folder in memory to share counters in ({problem})")
-    return None
 
 
 def _read(path: Path, environ: Mapping[str, str]) -> Config:
