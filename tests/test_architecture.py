@@ -31,7 +31,7 @@ MAY_IMPORT = {
     "httpx": BASE | {"wire", "chat", "kimi", "dialects", "pipeline", "KimiTransformer", "Session"},
     "litellm": {"chat", "errors", "KimiTransformer"},
     "sim": BASE | {"wire", "chat", "kimi", "dialects", "pipeline", "net"},
-    "verify": BASE | {"wire", "chat", "kimi", "transformers", "pipeline", "net", "prices", "gateway"},
+    "verify": BASE | {"wire", "chat", "kimi", "transformers", "native", "pipeline", "net", "prices", "gateway"},
     "gateway": BASE
     | {"wire", "chat", "fast", "transformers", "dialects", "native", "pipeline", "net", "aio", "switches", "prices"}
     | {"__version__"},

@@ -129,15 +129,104 @@ def test_live_fails_for_what_does_not_work(
     assert said in failed[0]["detail"]
 
 
-def test_live_says_whom_it_cannot_ask(vendor: SimServer, capsys: pytest.CaptureFixture[str]) -> None:
-    native = _provider("http://127.0.0.1:9", "kimi-k3", name="n", dialect="anthropic")
-    write({"providers": [native, _provider(vendor.url, "kimi-k2-sim")]})
-    assert run(["check", "--live"]) == 0
-    shown = capsys.readouterr().out
-    assert "not asked: n,kimi-k3, whose provider speaks anthropic, not chat completions\n" in shown
-    assert "1 of 1 targets work" in shown
+def _native(url: str, dialect: str, *models: str, **more: Any) -> dict[str, Any]:
+    root = url.removesuffix("/v1")
+    address = f"{root}/anthropic" if dialect == "anthropic" else f"{root}/v1"
+    return _provider(address, *models, name=dialect, dialect=dialect, **more)
+
+
+STEPS = ["key", "model", "whole tool call", "streamed tool call", "tool loop, first turn", "tool loop, second turn"]
+
+
+def test_live_asks_native_providers_in_their_own_api(vendor: SimServer, capsys: pytest.CaptureFixture[str]) -> None:
+    native = [_native(vendor.url, dialect, "kimi-k2.6-sim") for dialect in ("anthropic", "responses")]
+    write({"providers": [*native, _provider(vendor.url, "kimi-k2-sim")]})
     assert run(["check", "--live", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["not_asked"] == ["n,kimi-k3"]
+    shown = capsys.readouterr().out
+    found = json.loads(shown)
+    assert [target["target"] for target in found["targets"]] == [
+        "anthropic,kimi-k2.6-sim",
+        "responses,kimi-k2.6-sim",
+        "p,kimi-k2-sim",
+    ]
+    for target in found["targets"]:
+        assert [each["step"] for each in target["steps"]] == STEPS
+        assert all(each["ok"] for each in target["steps"])
+        assert target["verdict"].startswith("works")
+    assert found["tokens"] == sum(entry.usage["total_tokens"] for entry in vendor.billed if entry.usage)
+    assert "canary" not in shown
+    asked = [request for request, _ in vendor.vendor.native]
+    assert {request.path for request in asked} == {"/anthropic/v1/messages", "/v1/responses"}
+    for request in asked:
+        assert request.headers["authorization"] == "Bearer sk-canary-1234"
+        is_anthropic = request.path == "/anthropic/v1/messages"
+        assert request.headers.get("x-api-key") == ("sk-canary-1234" if is_anthropic else None)
+        assert request.headers.get("anthropic-version") == ("2023-06-01" if is_anthropic else None)
+
+
+@pytest.mark.parametrize("dialect", ["anthropic", "responses"])
+@pytest.mark.parametrize(
+    ("model", "step", "said"),
+    [
+        ("kimi-k2-sim-nonsense", "whole tool call", "no such model or path: "),
+        ("kimi-k2-sim-empty-turns", "whole tool call", "empty_turn"),
+        ("kimi-k2-sim-unknown-tools", "whole tool call", "unknown_tool"),
+    ],
+)
+def test_live_fails_for_native_providers_that_do_not_work(
+    vendor: SimServer, dialect: str, model: str, step: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write({"providers": [_native(vendor.url, dialect, model)]})
+    assert run(["check", "--live", "--json"]) == 1
+    (target,) = json.loads(capsys.readouterr().out)["targets"]
+    assert target["verdict"] == "fails"
+    failed = [each for each in target["steps"] if not each["ok"]]
+    assert failed[0]["step"] == step
+    assert said in failed[0]["detail"]
+
+
+class _CutAnswers(_KeyChecker):
+    """Answers that say that they are cut before a call, and responses that failed without an error."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        body = b'{"status": "failed", "content": [{"type": "text", "text": "Let me"}], "stop_reason": "max_tokens"}'
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+@pytest.mark.parametrize(("dialect", "said"), [("anthropic", "it made no call"), ("responses", "failed")])
+def test_live_fails_for_answers_that_are_not_damaged_and_hold_no_call(
+    dialect: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _CutAnswers) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_address[1]}"
+        write({"providers": [_native(url, dialect, "kimi-k2", api_key="sk-canary-5678")]})
+        assert run(["check", "--live", "--json"]) == 1
+        server.shutdown()
+    (target,) = json.loads(capsys.readouterr().out)["targets"]
+    assert target["steps"][2] == {"step": "whole tool call", "ok": False, "detail": said, "first_byte_ms": None}
+
+
+@pytest.mark.parametrize("dialect", ["anthropic", "responses"])
+def test_live_says_that_a_native_address_gives_no_answer(dialect: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A provider of chat completions behind an address that is said to be native."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), _WithoutUsage) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_address[1]}"
+        write({"providers": [_native(url, dialect, "kimi-k2", api_key="sk-canary-5678")]})
+        assert run(["check", "--live", "--json"]) == 1
+        server.shutdown()
+    (target,) = json.loads(capsys.readouterr().out)["targets"]
+    assert [each["detail"] for each in target["steps"] if not each["ok"]] == [
+        "empty_turn",
+        "the provider's stream held no answer",
+        "empty_turn",
+    ]
+    assert target["tokens_without_usage"] > 0
 
 
 class _WithoutUsage(_KeyChecker):

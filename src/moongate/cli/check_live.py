@@ -10,20 +10,19 @@ from moongate.cli.terminal import Colours, fitted
 from moongate.gateway.config.load import Config
 from moongate.payload import JsonObject
 from moongate.verify.client import VendorClient
+from moongate.verify.native_probe import probe_native
 from moongate.verify.probe import ProbeReport, estimated_tokens, probe
-from moongate.verify.target import VerifyTarget, configured_targets, other_targets
+from moongate.verify.target import CHAT, VerifyTarget, configured_targets
 
 
 def check_targets(config: Config, *, timeout: float, as_json: bool) -> int:
-    targets, others = configured_targets(config), other_targets(config)
+    targets = configured_targets(config)
     estimate = sum(estimated_tokens(target.model) for target in targets)
     if not as_json:
-        for name, dialect in others.items():
-            print(f"not asked: {name}, whose provider speaks {dialect}, not chat completions")
         print(f"asks {len(targets)} targets; at most about {estimate:,} tokens", flush=True)
     reports = asyncio.run(_probe_all(targets, timeout))
     if as_json:
-        print_json({**_json(reports, estimate), "not_asked": list(others)})
+        print_json(_json(reports, estimate))
     else:
         _print(reports)
     return 0 if all(report.verdict != "fails" for report in reports) else 1
@@ -37,7 +36,8 @@ async def _probe_all(targets: list[VerifyTarget], timeout: float) -> list[ProbeR
             VendorClient(replace(target, key=key), timeout=timeout) for key in (target.key, *target.further_keys)
         )
         try:
-            reports.append(await probe(client, further))
+            ask = probe if target.front == CHAT else probe_native
+            reports.append(await ask(client, further))
         finally:
             for each in (client, *further):
                 each.close()

@@ -18,7 +18,7 @@ from moongate.gateway.routing.selector import RouteSelector, SelectedTarget
 from moongate.gateway.routing.session_key import session_key
 from moongate.gateway.routing.strategies import typical_price
 from moongate.gateway.shared.signals import TargetSignals
-from moongate.native.exchange import HasNativeRules, NativeRules
+from moongate.native.exchange import NativeRules, rules_in
 from moongate.net.contract import UploadingUpstream
 from moongate.net.dial import Origin
 from moongate.payload import JsonObject
@@ -58,8 +58,7 @@ class Target:
     @property
     def native_rules(self) -> NativeRules | None:
         """What Kimi asks of requests that are not in the middle language, if it is in the chain."""
-        found = (each.native_rules for each in self.chain.transformers if isinstance(each, HasNativeRules))
-        return next(found, None)
+        return rules_in(self.chain.transformers)
 
     @property
     def typical_price(self) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Final, Protocol, runtime_checkable
 
@@ -26,7 +26,7 @@ from moongate.native.responses import ResponsesApi
 from moongate.native.responses_answer import ResponsesReader
 from moongate.payload import JsonObject
 
-__all__ = ["APIS", "HasNativeRules", "NativeApi", "NativeExchange", "NativeRules"]
+__all__ = ["APIS", "HasNativeRules", "NativeApi", "NativeExchange", "NativeRules", "rules_in"]
 
 
 @runtime_checkable
@@ -35,6 +35,11 @@ class HasNativeRules(Protocol):
 
     @property
     def native_rules(self) -> NativeRules: ...
+
+
+def rules_in(transformers: Iterable[object]) -> NativeRules | None:
+    """What Kimi asks of requests that are not in the middle language, if it is in the chain."""
+    return next((each.native_rules for each in transformers if isinstance(each, HasNativeRules)), None)
 
 
 class NativeApi(Protocol):

@@ -23,7 +23,6 @@ MAX_ANSWER: Final = 64 << 20  # bytes
 RETRIES: Final = 3  # after the first try
 MAX_WAIT: Final = 30.0  # seconds before a retry
 _FIRST_WAIT: Final = 0.5
-_LEAF: Final = "/chat/completions"
 _REJECTED: Final = (401, 403, 404)
 
 
@@ -70,6 +69,10 @@ class VendorClient:
         headers = [("Content-Type", "application/json"), *target.headers]
         if target.key:
             headers.append(("Authorization", f"Bearer {target.key}"))
+        if target.front == "messages":
+            given = {name.lower() for name, _ in target.headers}
+            own = [("anthropic-version", "2023-06-01"), ("x-api-key", target.key)]
+            headers += [(name, value) for name, value in own if value and name not in given]
         if not target.key.isascii() or not target.key.isprintable():
             raise ConfigError("the key has characters that no key may have", path=target.name)
         self._headers = tuple((name.encode("ascii"), value.encode("ascii")) for name, value in headers)
@@ -79,13 +82,13 @@ class VendorClient:
         self._http.close()
 
     async def ask(self, request: JsonObject) -> VendorAnswer:
-        """The answer to a chat request. Never raises GatewayError: what went wrong is in the answer."""
+        """The answer to a request in the vendor's API. Never raises GatewayError: what went wrong is in the answer."""
         body = dumps(request)
         return await self._tried("POST", self.target.endpoint.path, body)
 
     async def models(self) -> VendorAnswer:
         """What `GET /models` says."""
-        path = self.target.endpoint.path.partition("?")[0].removesuffix(_LEAF) + "/models"
+        path = self.target.endpoint.path.partition("?")[0].removesuffix(self.target.endpoint.leaf) + "/models"
         return await self._tried("GET", path, b"")
 
     async def ask_repaired(self, learned: LearnedRules, request: JsonObject) -> RepairedExchange:

@@ -71,10 +71,12 @@ def estimated_tokens(model: str) -> int:
 async def probe(client: VendorClient, further: Sequence[VendorClient] = ()) -> ProbeReport:
     """Ask everything. A target that refuses is asked nothing further. `further`: the same with its other keys, of
     which only that they are taken is asked."""
-    return await _Probe(client, further).run()
+    return await Probe(client, further).run()
 
 
-class _Probe:
+class Probe:
+    """Of a vendor of chat completions."""
+
     def __init__(self, client: VendorClient, further: Sequence[VendorClient]) -> None:
         self._client, self._further = client, further
         self._refused = False
@@ -90,12 +92,15 @@ class _Probe:
             self.report.steps.append(ProbeStep(f"key {number}", *_key(answer)))
         if not self.report.steps[0].ok:
             return self.report
-        await self._turn("whole tool call", _first(self._model, streamed=False))
+        await self._first_turn("whole tool call", streamed=False)
         if not self._refused:
-            await self._turn("streamed tool call", _first(self._model, streamed=True))
+            await self._first_turn("streamed tool call", streamed=True)
         if not self._refused:
             await self._loop()
         return self.report
+
+    async def _first_turn(self, name: str, *, streamed: bool) -> None:
+        await self._turn(name, _first(self._model, streamed=streamed))
 
     async def _list(self) -> None:
         """Key and model, as far as `GET /models` tells; a vendor without that page is asked by the first turn."""
@@ -121,11 +126,10 @@ class _Probe:
         answer = asked.answer
         self.report.learned += [str(note.after) for note in asked.learned]
         if answer.status != 200:
-            self._refused = True
-            what = {401: "the key is refused: ", 403: "the key is refused: ", 404: "no such model or path: "}
-            return self._failed(name, what.get(answer.status, "") + _said(answer))
+            self._refuse(name, answer)
+            return None
         seen = view(asked.exchange, answer.body, answer.content_type, streamed=request.get("stream") is True)
-        self._count(seen, asked.exchange.request)
+        self._count(seen.notes, seen.usage, asked.exchange.request, seen.completion)
         message = _message(seen)
         wrong = self._wrong(seen, message, request, call_wanted=call_wanted)
         if wrong or message is None:
@@ -157,14 +161,21 @@ class _Probe:
         faults = [fault for call in calls if (fault := call_fault(call, offered, self._schemas))]
         return ", ".join([f"{fault.kind} ({fault.detail})" for fault in faults] or seen.verdict.kinds)
 
-    def _count(self, seen: AnswerView, request: JsonObject) -> None:
-        self.report.repairs.update(note.kind for note in vendor_repairs(seen.notes))
-        counts = counts_of(seen.usage)
+    def _count(
+        self, notes: Sequence[Note], usage: JsonObject | None, request: JsonObject, answer: JsonObject | None
+    ) -> None:
+        self.report.repairs.update(note.kind for note in vendor_repairs(notes))
+        counts = counts_of(usage)
         if counts is not None:
             self.report.tokens += counts.total
-        elif seen.completion is not None:
-            sizes = (len(dumps(each)) for each in (request, seen.completion))
+        elif answer is not None:
+            sizes = (len(dumps(each)) for each in (request, answer))
             self.report.tokens_without_usage += sum(map(estimated_prompt, sizes))
+
+    def _refuse(self, name: str, answer: VendorAnswer) -> None:
+        self._refused = True
+        what = {401: "the key is refused: ", 403: "the key is refused: ", 404: "no such model or path: "}
+        self.report.steps.append(ProbeStep(name, False, what.get(answer.status, "") + _said(answer)))
 
     def _failed(self, name: str, detail: str) -> JsonObject | None:
         self.report.steps.append(ProbeStep(name, False, detail))

@@ -13,13 +13,13 @@ from moongate.gateway.config.load import Config
 from moongate.gateway.config.places import ConfigPlace
 from moongate.gateway.config.proxy import environment_proxy
 from moongate.gateway.config.sources import Source
-from moongate.gateway.target_factory import known_prices
+from moongate.gateway.target_factory import FRONT_OF, known_prices
 from moongate.net.dial import Origin
 from moongate.pipeline.chain import Chain
 from moongate.prices.price import TokenPrices
 from moongate.prices.price_rows import find_price
 
-CHAT: Final = "chat"  # the dialect of chat completions
+CHAT: Final = "chat"  # the front, and the dialect, of chat completions
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,26 +36,12 @@ class VerifyTarget:
     prices: TokenPrices | None = None
     origin: Origin | None = None  # None: that of the endpoint, asked directly
     further_keys: tuple[str, ...] = ()  # that the gateway takes turns with
+    front: str = CHAT  # whose API the vendor speaks
 
 
 def configured_targets(config: Config) -> list[VerifyTarget]:
-    """Every model of every provider that speaks chat completions, with its first key."""
-    return [
-        _configured(config, source, model.name)
-        for source in config.sources
-        if source.settings.dialect == CHAT
-        for model in source.models
-    ]
-
-
-def other_targets(config: Config) -> dict[str, str]:
-    """The models that cannot be asked, with the dialect that their provider speaks."""
-    return {
-        f"{source.name},{model.name}": source.settings.dialect
-        for source in config.sources
-        if source.settings.dialect != CHAT
-        for model in source.models
-    }
+    """Every model of every provider, with its first key."""
+    return [_configured(config, source, model.name) for source in config.sources for model in source.models]
 
 
 def configured_target(config: Config, provider: str, model: str) -> VerifyTarget:
@@ -81,6 +67,7 @@ def _configured(config: Config, source: Source, model: str) -> VerifyTarget:
         known_prices(settings.base_url, declared),
         source.origins[0],
         tuple(each.key for each in source.keys[1:]),
+        FRONT_OF[settings.dialect],
     )
 
 
