@@ -115,6 +115,13 @@ def test_a_name_in_pieces_leaves_whole_where_the_next_call_begins_or_the_choice_
     assert kinds(answer)[-3:] == ["arguments"] * 3
 
 
+def test_a_whole_name_that_comes_twice_is_no_longer_name() -> None:
+    calls, _ = calls_of()
+    assert calls.deltas([delta(0, "functions.bash:0", "functions.bash:0", type="function")]) == []
+    (left,) = calls.deltas([delta(0, None, "functions.bash:0", "{")])
+    assert left["function"] == {"name": "bash", "arguments": "{"}
+
+
 def test_a_call_that_waits_for_more_of_its_name_leaves_before_text() -> None:
     calls, _ = calls_of(PARSING)
     assert calls.deltas([delta(0, "x"), delta(1, "functions.bash:0", "ba", type="function")]) == []

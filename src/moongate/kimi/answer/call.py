@@ -55,7 +55,7 @@ class AnswerCall(CallSlot):
             self.name = name
         elif self.id is None and self._may_go_on is not None:
             joined = self.name + name
-            if name != self.name or self._may_go_on(joined[:-1]):
+            if name != self.name or (self._may_go_on(name) and self._may_go_on(joined[:-1])):
                 self.first_piece = self.first_piece or self.name
                 self.name = joined
 
