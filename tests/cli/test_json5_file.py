@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import process_time
 from typing import Any
 
 import pytest
@@ -29,3 +30,11 @@ def test_a_mistake_has_its_line() -> None:
     with pytest.raises(ConfigError, match=r"expected a value") as error:
         parse_json5("{\n  a: b\n}", "f")
     assert error.value.path == "f:2:8"
+
+
+@pytest.mark.parametrize("text", ["{" + "a" * 200_000, "/*" * 200_000, "{a" + " " * 200_000, "{'" + "\\" * 200_001])
+def test_files_that_are_none_take_no_longer(text: str) -> None:
+    began = process_time()
+    with pytest.raises(ConfigError):
+        parse_json5(text, "f")
+    assert process_time() - began < 5, "it took half an hour"

@@ -9,9 +9,10 @@ from moongate.gateway.config.jsonc import parse
 from moongate.payload import dumps_text
 
 # Comments and texts in double quotes stay as they are.
+# Linear: a name is only looked for where one begins, and a comment without an end goes on to the end of the file.
 _TOKEN: Final = re.compile(
-    r"""//[^\n]*|/\*.*?\*/|"(?:[^"\\]|\\.)*"|'(?P<text>(?:[^'\\]|\\.)*)'"""
-    r"|(?P<name>[A-Za-z_$][\w$]*)(?=\s*:)|(?<![\w.])\+?(?P<number>\.\d+)",
+    r"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\]|\\.)*"|'(?P<text>(?:[^'\\]|\\.)*)'"""
+    r"|(?<![\w$])(?P<name>[A-Za-z_$][\w$]*)(?=\s*:)|(?<![\w.])\+?(?P<number>\.\d+)",
     re.DOTALL,
 )
 _ESCAPE: Final = re.compile(r"\\(.)|\"", re.DOTALL)
