@@ -117,7 +117,7 @@ class SpanExporter:
             if parts.scheme == "https":
                 context = ssl.create_default_context(cafile=settings.ca_file or None)
                 if settings.client_certificate is not None:
-                    context.load_cert_chain(*settings.client_certificate)
+                    context.load_cert_chain(*settings.client_certificate, password="")  # else it asks at the terminal
                 connection = HTTPSConnection(parts.netloc, timeout=settings.timeout, context=context)
             else:
                 connection = HTTPConnection(parts.netloc, timeout=settings.timeout)
