@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 from tests.native.rules import rules_of
 
+from moongate import KimiTransformer
 from moongate.chat.verdict import ABORTED, CLEAN, FAILED, REPAIRED, Verdict
 from moongate.errors import BadUpstream
-from moongate.native.exchange import NativeExchange
+from moongate.native.exchange import NativeExchange, rules_in
 
 CALL = {"type": "tool_use", "id": "", "name": "f", "input": {}}
 MISMATCH = Verdict("damaged", ("schema_mismatch",))
@@ -71,3 +72,9 @@ def test_calls_are_checked_against_the_clients_own_schemas(given: Any, expected:
     check = exchange.schema_check()
     assert check is not None
     assert check() == expected
+
+
+def test_rules_in_a_chain() -> None:
+    kimi = KimiTransformer.from_config({}, model="kimi-k2", base_url="http://127.0.0.1")
+    assert rules_in([object(), kimi]) == kimi.native_rules
+    assert rules_in([object()]) is None

@@ -57,8 +57,8 @@ def messages(answer: Generated, random: Random) -> tuple[JsonObject, bytes]:
     content, frames = [], []
     for at, (name, arguments) in enumerate(answer.parts):
         block: JsonObject = {"type": "text", "text": "Hi"}
-        deltas = [{"type": "text_delta", "text": "Hi"}]
-        start = {"type": "text", "text": ""}
+        deltas: list[JsonObject] = [{"type": "text_delta", "text": "Hi"}]
+        start: JsonObject = {"type": "text", "text": ""}
         if arguments:
             start = {"type": "tool_use", "id": f"toolu_{at}", "name": name, "input": {}}
             block = {**start, "input": arguments if arguments == HALF else json.loads(arguments)}
