@@ -45,6 +45,7 @@ def test_keys_in_a_configuration_that_everybody_can_read(folder: Path) -> None:
 def test_a_key_that_is_only_named_may_be_read_by_everybody(folder: Path) -> None:
     assert warnings(folder, mode=0o644, admin={"key": "$KEY"}) == []
     assert warnings(folder, mode=0o644, admin={"port": 0}) == []
+    assert warnings(folder, mode=0o644, api_keys="none") == []
     started = with_admin_key(read_config(folder / "config.json", {"KEY": "k"}), folder / "home")
     assert started.settings.admin is not None
     assert started.settings.admin.key

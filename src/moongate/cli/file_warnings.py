@@ -35,7 +35,8 @@ def _secrets(config: Config) -> Iterator[str]:
     settings = config.settings
     for provider in settings.providers:
         yield from (key.key for key in provider.api_key)
-    yield from (key.key for key in settings.api_keys)
+    if config.client_keys is not None:  # else `"none"`
+        yield from (key.key for key in settings.api_keys)
     if settings.admin is not None and settings.admin.at is not None:  # its key is resolved, or made at the start
         written = settings.admin.at.document.value["admin"].get("key")
         if written:
