@@ -18,6 +18,7 @@ from moongate.gateway.http.error_page import page_text
 from moongate.gateway.http.redaction import Redactor
 from moongate.gateway.http.spelling import fold_widely
 from moongate.gateway.http.upstream_errors import is_quota, upstream_error
+from moongate.gateway.inspect import capturing
 from moongate.kimi.answer.argument_names import ArgumentNames
 from moongate.kimi.generations import recognise_model
 from moongate.kimi.guard.tool_schemas import ToolSchemas
@@ -162,6 +163,12 @@ def _tolerant(text: str) -> None:
         tolerant_object(begin + text)
 
 
+def _event_ends(text: str) -> None:
+    for found in capturing._EVENT_END.values():
+        for _ in found.finditer(text.encode("utf-8", "replace")):
+            pass
+
+
 def _answer(text: str) -> dict[str, object]:
     return {"choices": [{"message": {"content": f"<|{text}"}}]}
 
@@ -171,8 +178,10 @@ def _called(text: str) -> dict[str, object]:
 
 
 FOREIGN: dict[str, Run] = {
-    "gateway/inspect/capturing:_EVENT_END": _of("gateway.inspect.capturing", "_EVENT_END", "finditer"),
+    "gateway/inspect/capturing:_EVENT_END": _event_ends,
     "gateway/inspect/capture_store:_SAFE": _of("gateway.inspect.capture_store", "_SAFE", "sub"),
+    "gateway/store/fields:_TEXT": _of("gateway.store.fields", "_TEXT", "match"),
+    "gateway/store/fields:_SURROGATE": _of("gateway.store.fields", "_SURROGATE", "search"),
     "gateway/ui/request_row:_PROVIDER": _of("gateway.ui.request_row", "_PROVIDER", "sub"),
     "gateway/ui/markup:_MISLEADING": _of("gateway.ui.markup", "_MISLEADING", "sub"),
     "gateway/ui/exchange_view:_EVENT_END": _of("gateway.ui.exchange_view", "_EVENT_END", "split"),
@@ -276,6 +285,7 @@ OPERATOR = {
     "verify/budget:_TOKENS",
     "gateway/ui/vendor_figures:_LABEL",
     "gateway/config/endpoint:_VERSION",
+    "gateway/trace/otel_environment:_HEADER_NAME",
     "gateway/config/endpoint:resolve_endpoint",
     "gateway/config/foreign:_MODEL_LIST",
     "gateway/config/foreign:_PROVIDERS",

@@ -115,9 +115,10 @@ async def dial(origin: Origin, make: Callable[[], Connection], seconds: float) -
 
 
 def _tls_error(error: ssl.SSLError) -> BadUpstream:
-    if error.reason in _NO_TLS:
+    found = cast(Any, error).reason  # None where the connection ended, though its type is text
+    if found in _NO_TLS:
         return BadUpstream("it answers, but without TLS", code="no_tls")
-    reason = error.reason.replace("_", " ").lower() if error.reason else "the connection ended"
+    reason = found.replace("_", " ").lower() if found else "the connection ended"
     return BadUpstream(f"no connection to the provider: TLS failed: {reason}", code="connect")
 
 
