@@ -91,7 +91,8 @@ def test_a_hangup_reloads_and_a_bad_file_changes_nothing(tmp_path: Path, upstrea
         assert post(root + PATH, ASK | {"model": "new-name"}, key=CLIENT).status == 200
         write(tmp_path, '{\n  "providers": [],\n  "prot": 1\n}')
         served.process.send_signal(signal.SIGHUP)
-        served.find(r"was not reloaded: config.json:3: prot: unknown setting 'prot', did you mean 'port'\?", err=True)
+        unknown = r"config.json:3: prot: unknown setting 'prot', did you mean 'port'\?"
+        served.find(rf"was not reloaded: config.json:2: providers: .+; {unknown}", err=True)
         assert post(root + PATH, ASK | {"model": "new-name"}, key=CLIENT).status == 200
         text = get(f"{root}/metrics", key=CLIENT).body.decode()
         assert 'moongate_reloads_total{result="ok"} 1\n' in text

@@ -48,9 +48,9 @@ exit codes: 0 success, 2 the command line is wrong, or the file cannot be read""
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", metavar="FILE", help="files with JSON lines, or - for standard input")
     for name, (value, about) in FILTERS.items():
-        parser.add_argument(
-            f"--{name}", default="", metavar=None if name in CHOICES else value, choices=CHOICES.get(name), help=about
-        )
+        choices = CHOICES.get(name, ())
+        listed = f"{about}: {', '.join(choices)}" if choices else about
+        parser.add_argument(f"--{name}", default="", metavar=value, choices=choices or None, help=listed)
     parser.add_argument("--since", metavar="TIME", help="only of the last 30s, 15m, 2h or 3d")
     parser.add_argument("--slower", type=float, metavar="MS", help="only those that took longer than so many ms")
     parser.add_argument("--json", action="store_true", help="print the lines as they are")
