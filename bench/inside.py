@@ -126,13 +126,24 @@ class Inside:
                 answer(read)
             return True
 
+        def finished() -> bool:  # without the fast path it takes some iterations of the loop
+            return not self._gateway.active_requests
+
+        small, done = [partial(ask, first), answered, finished], 0
+
         def at_once() -> bool:
-            ask(first)
-            return answered()
+            """All steps of a short request, as far as they can run now."""
+            nonlocal done
+            while done < len(small):
+                if small[done]() is False:
+                    return False
+                done += 1
+            done = 0
+            return True
 
         def steps() -> list[Step]:
             data = requests.next()
-            return [*(partial(ask, data[at : at + READ]) for at in range(0, len(data), READ)), answered]
+            return [*(partial(ask, data[at : at + READ]) for at in range(0, len(data), READ)), answered, finished]
 
         same: list[Step] = [at_once]
         return steps if len(first) > READ else lambda: same

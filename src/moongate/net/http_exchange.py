@@ -88,6 +88,8 @@ class HttpExchange:
         except BaseException:
             self.close()
             raise
+        finally:
+            self._sink = _reject_data  # else both would keep each other, if it belongs to whoever has this answer
 
     def _is_encoded(self) -> bool:
         return self.headers.get(b"content-encoding", b"identity").lower() != b"identity"
