@@ -129,7 +129,8 @@ class Inside:
         def finished() -> bool:  # without the fast path it takes some iterations of the loop
             return not self._gateway.active_requests
 
-        small, done = [partial(ask, first), answered, finished], 0
+        small: list[Step] = [partial(ask, first), answered, finished]
+        done = 0
 
         def at_once() -> bool:
             """All steps of a short request, as far as they can run now."""
