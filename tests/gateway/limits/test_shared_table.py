@@ -129,7 +129,7 @@ def test_a_stopped_process_does_not_stop_the_others(tmp_path: Path) -> None:
     fcntl.flock(holder, fcntl.LOCK_EX)
     began = time.monotonic()
     table.lock()
-    assert 0.04 < time.monotonic() - began < 2
+    assert 0.04 < time.monotonic() - began < 30
     assert table.lock_timeouts == 1
     table.unlock()
     os.close(holder)
