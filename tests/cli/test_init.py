@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,25 @@ def test_init_names_the_models_of_agents_and_no_default(capsys: pytest.CaptureFi
     assert "claude-* → moonshotai/Kimi-K2-Instruct-0905" in shown
     assert "gpt-* → moonshotai/Kimi-K2-Instruct-0905" in shown
     assert "default" not in shown.split("aliases")[1]
+
+
+@pytest.mark.parametrize(
+    ("provider", "generations"),
+    [
+        ("moonshot", ["k3.1", "k3", "k2.7", "k2.6"]),
+        ("openrouter", ["k3", "k2.7", "k2.6"]),
+        ("together", ["k3", "k2.7", "k2.5"]),
+        ("fireworks", ["k3", "k2.7"]),
+    ],
+)
+def test_init_offers_what_kimi_is_today(
+    provider: str, generations: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["init", provider, "--preset", "strict"]) == 0
+    assert run(["check"], **{f"{provider.upper()}_API_KEY": "sk-canary"}) == 0
+    shown = capsys.readouterr().out
+    assert re.findall(r"generation ([\w.]+)", shown) == generations
+    assert 'guard: "retry"' in shown
 
 
 def test_init_takes_flags(capsys: pytest.CaptureFixture[str]) -> None:

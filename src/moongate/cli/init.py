@@ -18,6 +18,7 @@ from moongate.cli.questions import ask, ask_key, ask_url, choose
 from moongate.cli.terminal import Colours, command
 from moongate.errors import ConfigError
 from moongate.gateway.config.load import parse_config
+from moongate.kimi.options import PRESETS
 from moongate.payload import dumps_text
 
 EPILOG = (
@@ -43,7 +44,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--key", metavar="KEY", help="'$VARIABLE' or file:PATH that holds the key (or the key itself)")
     parser.add_argument("--model", action="append", metavar="MODEL", help="a model to offer; may be repeated")
     parser.add_argument(
-        "--preset", choices=("default", "agent"), default="agent", help="repairs (default: %(default)s)"
+        "--preset",
+        choices=PRESETS,
+        metavar="PRESET",
+        default="agent",
+        help=f"repairs: {', '.join(PRESETS)} (default: %(default)s)",
     )
     parser.add_argument(
         "-o", "--output", type=Path, default=DEFAULT, metavar="FILE", help="the file to write (default: %(default)s)"
