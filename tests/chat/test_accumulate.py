@@ -127,3 +127,12 @@ def test_a_second_name_before_arguments_is_reported() -> None:
     assert not accumulator.has_pieced_names
     accumulator.feed({"choices": [{"delta": {"tool_calls": [{"index": 0, "function": {"name": "news"}}]}}]})
     assert accumulator.has_pieced_names
+
+
+def test_an_empty_type_behind_the_first_one_does_not_count() -> None:
+    first = {"index": 0, "id": "c", "type": "function", "function": {"name": "f", "arguments": "{"}}
+    later = {"index": 0, "id": "", "type": "", "function": {"name": "", "arguments": "}"}}
+    (call,) = completion(chunk({"tool_calls": [first]}), chunk({"tool_calls": [later]}))["choices"][0]["message"][
+        "tool_calls"
+    ]
+    assert call == {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}

@@ -115,7 +115,7 @@ class _AccumulatedChoice:
             if call.name:
                 call.named = True
                 self._named.append(call)
-        _keep(call.members, entry, _CALL_MEMBERS)
+        _keep(call.members, entry, _CALL_MEMBERS if entry.get("type") else (*_CALL_MEMBERS, "type"))
         kind, body = body_of(entry)
         if body:
             call.kind = kind

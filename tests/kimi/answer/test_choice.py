@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from tests.kimi.answering import PARSING, begin, call
 
 from moongate.kimi.answer.call import AnswerCall, EmittedCalls
-from moongate.kimi.answer.choice import ChoiceState, Emitted, merged
+from moongate.kimi.answer.choice import ChoiceState, Emitted, has_other_content, merged
 from moongate.kimi.markers.piece_builder import NAMELESS
 from moongate.kimi.markers.pieces import CallArguments, CallClosed, CallOpened, Dropped, Piece, Text, WholeCalls
 
@@ -102,6 +103,17 @@ def test_a_call_that_may_have_come_natively_waits_for_its_end() -> None:
     assert kinds(state) == ["markers_parsed"]
     emitted = state.emit([CallOpened("functions.bash:1", "bash"), CallArguments("{}"), CallClosed()])
     assert spelt(emitted) == ["functions.bash:1", "{}"]
+
+
+def test_a_call_that_may_repeat_a_native_one_that_goes_on_waits_for_the_end() -> None:
+    state = state_of(PARSING)
+    native = call("functions.bash:0", "bash", "")
+    state.calls.deltas([{"index": 0, **native}])
+    for name, arguments in (("bash", "{}"), ("bash", '{"a": 1}'), ("read", "{}")):
+        assert state.emit([CallOpened("", name), CallArguments(arguments), CallClosed()]) == []
+    state.calls.deltas([{"index": 0, "function": {"arguments": '{"a":1}'}}])
+    assert spelt(state.late_calls()) == ["functions.bash:1", "{}", "functions.read:2", "{}"]
+    assert state.late_calls() == []
 
 
 def test_whole_calls_are_emitted_at_once() -> None:
@@ -201,3 +213,11 @@ def test_a_leak_that_only_the_end_of_the_text_shows() -> None:
     assert (state.leaked, state.cut_markup) == (True, False)
     state.text_ended(leaked=False)
     assert (state.leaked, state.cut_markup) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("message", "says_something"),
+    [({"refusal": "No."}, True), ({"content": [{"type": "text"}]}, True), ({"content": []}, False), ({}, False)],
+)
+def test_a_refusal_and_content_in_parts_are_content(message: Row, says_something: bool) -> None:
+    assert has_other_content(message) is says_something

@@ -90,13 +90,27 @@ def test_parsed_calls_are_compared_with_native_ones() -> None:
     assert not calls.repeats("bash", "{}")
     calls.deltas([delta(0, "functions.bash:0", "bash", '{"a": ', type="function")])
     assert calls.may_repeat("bash")
+    assert calls.may_yet_repeat("bash")
     assert not calls.repeats("bash", '{"a": 1}')
     calls.deltas([delta(0, None, None, "1}")])
+    assert not calls.may_yet_repeat("bash")
     assert calls.repeats("bash", '{"a":1}')
     assert not calls.may_repeat("read")
     calls, _ = calls_of(PARSING)
     calls.whole([call("x", "bash", '{"a": 1}')])
     assert calls.repeats("bash", '{"a":1}')
+
+
+def test_a_native_call_waits_for_one_of_its_name_that_is_being_read() -> None:
+    calls, _ = calls_of(PARSING)
+    marked = calls.begin("functions.bash:0", "bash")
+    entry = delta(0, "functions.bash:1", "bash", '{"a": 1}', type="function")
+    other = delta(1, "functions.read:2", "read", "{}", type="function")
+    assert calls.deltas([entry]) == []
+    assert calls.deltas([other]) == [other]
+    marked.parts.append('{"a":1}')
+    calls.closed(marked)
+    assert calls.unfinished() == []
 
 
 def test_parsed_calls_keep_their_ids_with_id_repair_off() -> None:

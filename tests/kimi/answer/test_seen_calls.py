@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from moongate.chat.call_grouping import CallSlot
+from moongate.kimi.answer.call import AnswerCall
 from moongate.kimi.answer.seen_calls import SeenCalls
 
 
-def slot(*parts: str) -> CallSlot:
-    call = CallSlot()
+def slot(*parts: str) -> AnswerCall:
+    call = AnswerCall()
     call.parts += parts
     return call
 
@@ -68,3 +68,18 @@ def test_a_call_that_has_its_equal_may_grow() -> None:
     assert not calls.take("f", "{}")
     calls.record("f", same)
     assert calls.take("f", '{"a": 1}')
+
+
+def test_the_last_call_of_a_name_grows_until_its_arguments_are_an_object() -> None:
+    calls, call = SeenCalls(), slot("{")
+    assert not calls.grows("f")
+    calls.record("f", slot("{}"))
+    calls.record("f", call)
+    assert calls.grows("f")
+    call.parts.append("}")
+    assert not calls.grows("f")
+    assert not calls.grows("f")
+    assert calls.has_name("f")
+    assert not calls.has_name("g")
+    assert not calls.grows("g")
+    assert not calls.has_name("g")

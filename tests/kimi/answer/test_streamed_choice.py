@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -315,3 +316,71 @@ def test_what_else_is_in_a_delta_with_both_kinds_of_calls_leaves_first() -> None
     marked = CALL.format("functions.read:1", "{}")
     left = choice_of(PARSING).feed(choice_object({"role": "assistant", "tool_calls": [GOOD], "content": marked}))
     assert left[:2] == [choice_object({"role": "assistant"}), choice_object({"tool_calls": [GOOD]})]
+
+
+def markup(text: str) -> Row:
+    return choice_object({"content": text})
+
+
+def native(arguments: str, **more: Any) -> Row:
+    return choice_object({"tool_calls": [{"index": 0, "function": {"arguments": arguments}, **more}]})
+
+
+def sent_calls(objects: list[Row]) -> dict[int, list[str]]:
+    """The arguments of each call, as they left."""
+    sent: dict[int, list[str]] = {}
+    for entry in (entry for each in objects for entry in each["delta"].get("tool_calls") or ()):
+        sent.setdefault(entry["index"], []).append(entry["function"]["arguments"])
+    return sent
+
+
+BEGIN = "<|tool_call_begin|>functions.bash:0<|tool_call_argument_begin|>"
+END = "<|tool_call_end|>"
+NATIVE_BEGIN = choice_object({"tool_calls": [{"index": 0, **call("functions.bash:0", "bash", "")}]})
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        ["native begins", "native", "markers begin", "native ends", "markers end"],
+        ["native begins", "native", "markers begin", "markers end", "native ends"],
+        ["markers begin", "native begins", "native", "native ends", "markers end"],
+        ["markers begin", "native begins", "native", "markers end", "native ends"],
+        ["markers begin", "native begins", "native", "native ends", "other native", "markers end"],
+    ],
+)
+def test_twins_that_come_at_the_same_time_are_one_call(order: list[str]) -> None:
+    """Section 5.7: whichever came first, also where neither is complete when the other one begins."""
+    events = {
+        "native begins": NATIVE_BEGIN,
+        "native": native('{"command"'),
+        "native ends": native(':"ls"}'),
+        "markers begin": markup(BEGIN + '{"command": '),
+        "markers end": markup('"ls"}' + END),
+        "other native": choice_object({"tool_calls": [{"index": 1, **call("functions.read:1", "read", "{}")}]}),
+    }
+    choice = choice_of(PARSING)
+    left = [each for name in order for each in choice.feed(events[name])]
+    left += choice.feed(choice_object({}, "tool_calls"))
+    calls = {at: "".join(parts) for at, parts in sent_calls(left).items()}
+    others = ["{}"] if "other native" in order else []
+    assert [json.loads(each) for each in calls.values()] == [{"command": "ls"}, *map(json.loads, others)]
+    assert list(calls) == list(range(len(calls)))
+    assert choice.answer.judge.choices[0] == frozenset()
+
+
+def test_a_call_that_only_seemed_to_come_twice_leaves_behind_those_before_it() -> None:
+    choice = choice_of(PARSING)
+    fed = [NATIVE_BEGIN, native('{"command"'), markup(BEGIN + '{"command": "pwd"}' + END)]
+    fed += [markup("<|tool_call_begin|>functions.read:1<|tool_call_argument_begin|>{}" + END), native(':"ls"}')]
+    left = [each for event in fed for each in choice.feed(event)]
+    assert sent_calls(left) == {0: ["", '{"command"', ':"ls"}']}
+    assert sent_calls(choice.feed(choice_object({}, "stop"))) == {1: ["", '{"command": "pwd"}'], 2: ["", "{}"]}
+
+
+def test_a_call_that_is_complete_is_compared_at_once() -> None:
+    choice = choice_of(PARSING)
+    left = [each for event in [NATIVE_BEGIN, native("{}")] for each in choice.feed(event)]
+    for _ in range(20):
+        left += choice.feed(markup(BEGIN + '{"command": "pwd"}' + END))
+    assert len(sent_calls(left)) == 21

@@ -85,7 +85,8 @@ class CallWriter(MarkerCalls):
 
     def _release_named(self, following: AnswerCall | None) -> list[JsonObject]:
         """The calls that waited for more of their names, where another call (`following`) begins or the choice ends."""
-        return self._release([call for call in self._held.named if call is not following])
+        named = [call for call in self._held.named if call is not following and not self._is_being_read(call)]
+        return self._release(named)
 
     def _release(self, named: list[AnswerCall]) -> list[JsonObject]:
         left: list[JsonObject] = []
@@ -100,11 +101,15 @@ class CallWriter(MarkerCalls):
         """Whether the client may see the call now. One that may have come as markers waits for its arguments."""
         whole = call.name_is_whole and not self._is_piece(call, entry)
         waits = self._active and not (whole or (self.names_are_whole and call.name))
-        return not waits and (not self._may_be_duplicate(call) or call.is_whole())
+        return not waits and (not self._may_be_duplicate(call) or (not self._is_being_read(call) and call.is_whole()))
 
     def _may_be_duplicate(self, call: AnswerCall) -> bool:
         """Whether a call of this name came as markers before."""
         return self._marked is not None and self._marked.has_name(self._original_name(call.name))
+
+    def _is_being_read(self, call: AnswerCall) -> bool:
+        """Whether a call of this name in the text is not complete yet, so that they cannot be compared."""
+        return self._reading != "" and self._reading == self._original_name(call.name)
 
     def _drop_duplicate(self, call: AnswerCall) -> bool:
         """Drop the call if it came as markers before (section 5.7)."""

@@ -38,6 +38,7 @@ class ChoiceState:
 
     __slots__ = (
         "_open",
+        "_waiting",
         "_watches",
         "answer",
         "calls",
@@ -61,6 +62,7 @@ class ChoiceState:
         self.cut_markup = False  # only because the text ended inside a header or a tag
         self.truncated = False  # the text ended inside the arguments of a call
         self._open: _OpenCall | None = None
+        self._waiting: list[_OpenCall] = []  # the first one may turn out to repeat a native call that goes on
         self._watches: dict[Channel, MarkerWatch] = {}
 
     def texts(self, message: JsonObject) -> list[tuple[Channel, str]]:
@@ -148,11 +150,10 @@ class ChoiceState:
 
     def _opened(self, original_id: str, name: str) -> tuple[Emitted, ...]:
         self._open = _OpenCall(original_id, name)
-        return () if self.calls.may_repeat(name) else (self._begin(self._open),)
-
-    def _begin(self, opened: _OpenCall) -> AnswerCall:
-        opened.call = self.calls.open(opened.original_id, opened.name)
-        return opened.call
+        if self._waiting or self.calls.may_repeat(name):
+            return ()
+        self._open.call = self.calls.begin(original_id, name)
+        return (self._open.call,)
 
     def _arguments(self, text: str) -> tuple[Emitted, ...]:
         assert self._open is not None  # arguments belong to a call
@@ -167,13 +168,26 @@ class ChoiceState:
         opened, self._open = self._open, None
         assert opened is not None
         if opened.call is not None:
+            self.calls.closed(opened.call)
+            return ()
+        return self._whole(opened, may_wait=True)
+
+    def late_calls(self) -> list[Emitted]:
+        """The calls that waited for native ones, where the choice ends."""
+        waiting, self._waiting = self._waiting, []
+        return [emitted for opened in waiting for emitted in self._whole(opened, may_wait=False)]
+
+    def _whole(self, opened: _OpenCall, may_wait: bool) -> tuple[Emitted, ...]:
+        """A whole call that was held back, unless it came natively as well (section 5.7)."""
+        if may_wait and (self._waiting or self.calls.may_yet_repeat(opened.name)):
+            self._waiting.append(opened)
             return ()
         arguments = "".join(opened.held)
         if self.calls.repeats(opened.name, arguments):
             where = f"choices[{self.index}].message"
             self.answer.note("markers_parsed", where, opened.original_id, "the same call came natively")
             return ()
-        call = self._begin(opened)
+        call = self.calls.open(opened.original_id, opened.name)
         call.parts.append(arguments)
         return (call, (call, arguments))
 

@@ -17,12 +17,13 @@ from moongate.wire.threads import let_threads_run
 class MarkerCalls(CallRules):
     """Names and numbers the calls of one choice that the parser found, and finds those that came natively as well."""
 
-    __slots__ = ("_marked", "_native")
+    __slots__ = ("_marked", "_native", "_reading")
 
     def __init__(self, answer: AnswerContext, choice: int) -> None:
         super().__init__(answer, choice)
         self._native: SeenCalls | None = None  # the native calls so far
         self._marked: SeenCalls | None = None  # the calls read from markers so far
+        self._reading = ""  # the client's name of the tool whose call has begun for the client and is being read
 
     def _record_native(self, call: AnswerCall) -> None:
         if self._native is None:
@@ -42,10 +43,25 @@ class MarkerCalls(CallRules):
         """Whether this parsed call came natively as well."""
         return self._native is not None and self._native.take(self._original_name(name), arguments)
 
+    def may_yet_repeat(self, name: str) -> bool:
+        """Whether the native call of this name that came last is not complete yet."""
+        return self._native is not None and self._native.grows(self._original_name(name))
+
     def _marked_calls(self) -> SeenCalls:
         if self._marked is None:
             self._marked = SeenCalls()
         return self._marked
+
+    def begin(self, original_id: str, name: str) -> AnswerCall:
+        """A parsed call begins whose arguments are still being read."""
+        call = self.open(original_id, name)
+        self._reading = call.client_name
+        return call
+
+    def closed(self, call: AnswerCall) -> None:
+        """A parsed call that began is complete."""
+        self._reading = ""
+        self._marked_calls().record(call.client_name, call)
 
     def open(self, original_id: str, name: str) -> AnswerCall:
         """A parsed call begins."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from moongate.chat.call_grouping import CallSlot
+from moongate.kimi.answer.call import AnswerCall
 from moongate.payload import dumps_sorted, loads
 
 _Key = tuple[str, bytes]  # the client's name of the tool, and its arguments in a normal form
@@ -16,24 +17,31 @@ class SeenCalls:
     __slots__ = ("_changed", "_columns", "_keys", "_known", "_names")
 
     def __init__(self) -> None:
-        self._names: set[str] = set()
+        self._names: dict[str, AnswerCall | None] = {}  # name → its last call, if that may still grow
         self._changed: dict[CallSlot, str] = {}  # call → name, where arguments came since the last comparison
         self._columns: list[tuple[Sequence[str], Sequence[str]]] = []  # names and arguments, not yet compared
         self._keys: dict[CallSlot, _Key | None] = {}  # None: it has its equal
         self._known: dict[_Key, list[CallSlot]] = {}
 
-    def record(self, name: str, call: CallSlot) -> None:
+    def record(self, name: str, call: AnswerCall) -> None:
         """A call began or grew. `name` is the client's name of the tool."""
-        self._names.add(name)
+        self._names[name] = call
         self._changed[call] = name
 
     def record_all(self, names: Sequence[str], arguments: Sequence[str]) -> None:
         """Whole calls. Both must not be changed later."""
-        self._names.update(names)
+        self._names.update(dict.fromkeys(names))
         self._columns.append((names, arguments))
 
     def has_name(self, name: str) -> bool:
         return name in self._names
+
+    def grows(self, name: str) -> bool:
+        """Whether the last call with this name is not complete yet."""
+        call = self._names.get(name)
+        if call is not None and call.is_whole():
+            call = self._names[name] = None
+        return call is not None
 
     def take(self, name: str, arguments: str) -> bool:
         """Whether there is a call with this name and equal arguments. It has its equal now, and no other."""

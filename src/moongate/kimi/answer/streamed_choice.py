@@ -196,6 +196,7 @@ class StreamedChoice(ChoiceState):
         leaked = self.leaked
         deltas = self._from_pieces(self.parser.close(), {}) if self.parser is not None else []
         self.text_ended(leaked)
+        deltas += [delta for emitted in self.late_calls() for delta in self.deltas(emitted)]
         calls = self.calls.unfinished()
         return [*deltas, {"tool_calls": calls}] if calls else deltas
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from moongate.kimi.answer.call import AnswerCall, EmittedCall, EmittedCalls, call_object
-from moongate.kimi.answer.choice import REASONING_FIELDS, ChoiceState, has_other_content
+from moongate.kimi.answer.choice import REASONING_FIELDS, ChoiceState, Emitted, has_other_content
 from moongate.kimi.answer.context import AnswerContext
 from moongate.kimi.answer.fast import needs_no_repair
 from moongate.kimi.markers.pieces import Channel, Parser, Piece, Text
@@ -60,9 +60,9 @@ def _read(state: ChoiceState, parser: Parser, message: JsonObject) -> JsonObject
     for channel, text in texts:
         pieces += parser.feed(channel, text)
     parts: dict[Channel, list[str]] = {"content": [], "reasoning": []}
-    calls = _taken(state, pieces, parts)
+    calls = _taken(state, state.emit(pieces), parts)
     leaked = state.leaked
-    calls += _taken(state, parser.close(), parts)
+    calls += _taken(state, [*state.emit(parser.close()), *state.late_calls()], parts)
     state.text_ended(leaked)
     joined: dict[Channel, str] = {channel: "".join(texts) for channel, texts in parts.items()}
     state.has_content = bool(joined["content"])
@@ -71,10 +71,10 @@ def _read(state: ChoiceState, parser: Parser, message: JsonObject) -> JsonObject
     return _written(message, joined, state.fields, calls)
 
 
-def _taken(state: ChoiceState, pieces: list[Piece], parts: dict[Channel, list[str]]) -> list[AnswerCall | EmittedCall]:
-    """The calls among these pieces; their texts go to `parts`."""
+def _taken(state: ChoiceState, found: list[Emitted], parts: dict[Channel, list[str]]) -> list[AnswerCall | EmittedCall]:
+    """The calls among these; their texts go to `parts`."""
     calls: list[AnswerCall | EmittedCall] = []
-    for emitted in state.emit(pieces):
+    for emitted in found:
         if isinstance(emitted, Text):
             parts[emitted.channel].append(emitted.text)
             state.look_for_leaks(emitted.channel, emitted.text)
