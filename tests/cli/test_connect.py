@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.cli.sample import CONFIG, run, write
 
-from moongate.cli.agent_settings import context_window
+from moongate.cli.agent_settings import GatewayAddress, context_window
 from moongate.cli.agents import AGENTS
 from moongate.sim import listed_models
 
@@ -155,14 +155,11 @@ def test_connect_writes_into_toml_and_keeps_comments(capsys: pytest.CaptureFixtu
     assert list(file.parent.iterdir()) == [file]
 
 
+# The file of each agent that has one.
 FILES = {
-    "claude-code": ".claude/settings.json",
-    "codex": ".codex/config.toml",
-    "opencode": ".config/opencode/opencode.json",
-    "kimi-code": ".kimi-code/config.toml",
-    "kimi-cli": ".kimi/config.toml",
-    "cline": ".cline/data/settings/providers.json",
-    "qwen-code": ".qwen/settings.json",
+    name: str(file).removeprefix("~/")
+    for name, settings in AGENTS.items()
+    if (file := settings(GatewayAddress("", "", "")).file) is not None
 }
 
 
@@ -199,7 +196,8 @@ def test_undo_gives_back_what_was_there_before(agent: str, name: str, folder: Pa
     file.parent.mkdir(parents=True)
     other = {"envKey": "OTHER", "id": "o"}
     value = {"model": {"name": "m"}, "modelProviders": {"openai": [other]}, "env": {"A": "1"}}
-    text = '# mine\ndefault_model = "m"\n\n[x]\ny = 1\n' if name.endswith("toml") else json.dumps(value)
+    texts = {".toml": '# mine\ndefault_model = "m"\n\n[x]\ny = 1\n', ".env": "export A=1 # mine\n"}
+    text = texts.get(file.suffix, json.dumps(value))
     file.write_text(text)
     assert run(["connect", agent, "--write"]) == 0
     assert file.read_text() != text
