@@ -13,7 +13,7 @@ from moongate.kimi.request.parameters import (
     adapt_parameters,
     check_tool_count,
     is_thinking,
-    names_function,
+    names_tool,
     with_default_tool_choice,
 )
 from moongate.payload import JsonObject
@@ -170,13 +170,14 @@ def test_at_most_128_tools() -> None:
         (NAMED, True),
         ({"type": "function", "name": "bash"}, True),
         ({"function": {}}, True),
+        ({"type": "custom", "custom": {"name": "patch"}}, True),
         ({"type": "allowed_tools"}, False),
         ("required", False),
         (None, False),
     ],
 )
-def test_a_tool_choice_that_names_a_function(choice: Any, named: bool) -> None:
-    assert names_function(choice) is named
+def test_a_tool_choice_that_names_a_tool(choice: Any, named: bool) -> None:
+    assert names_tool(choice) is named
 
 
 def test_disabled_where_thinking_is_always_on_counts_as_on() -> None:

@@ -130,6 +130,24 @@ def test_refused_names_are_renamed() -> None:
     assert written(other, names)[0] is other
 
 
+def test_refused_names_are_renamed_where_a_tool_choice_lists_them() -> None:
+    names = ToolNames.of(["21st.magic"], MOONSHOT_NAME)
+    sent = names.sent("21st.magic")
+    allowed = {"mode": "auto", "tools": [tool("bash"), tool("21st.magic"), tool("21st.magic"), "odd"]}
+    body = {"tools": [tool("21st.magic", GOOD)], "tool_choice": {"type": "allowed_tools", "allowed_tools": allowed}}
+    result, notes = written(body, names)
+    assert result["tool_choice"] == {
+        "type": "allowed_tools",
+        "allowed_tools": {"mode": "auto", "tools": [tool("bash"), tool(sent), tool(sent), "odd"]},
+    }
+    listed = "tool_choice.allowed_tools.tools"
+    places = ("tools[0].function.name", f"{listed}[1].function.name", f"{listed}[2].function.name")
+    assert notes == [Note("tool_name", place, "21st.magic", sent) for place in places]
+    for odd in ({"tools": 5}, {}, 5, {"tools": [tool("bash")]}):
+        choice = {"type": "allowed_tools", "allowed_tools": odd}
+        assert written({"tools": [tool("21st.magic", GOOD)], "tool_choice": choice}, names)[0]["tool_choice"] is choice
+
+
 @pytest.mark.parametrize(
     ("choice", "name"),
     [

@@ -57,13 +57,9 @@ def _changes(request: JsonObject, facts: ParameterFacts, model: ModelFacts) -> J
     if facts.token_limit != "as asked":
         changes |= _token_limit(request, facts.token_limit)
     choice = request.get("tool_choice")
-    if facts.forced_choice == "required" and names_function(choice):
+    if facts.forced_choice == "required" and names_tool(choice):
         changes["tool_choice"] = "required"
-    elif (
-        facts.forced_choice == "auto"
-        and (choice == "required" or names_function(choice))
-        and is_thinking(request, model)
-    ):
+    elif facts.forced_choice == "auto" and (choice == "required" or names_tool(choice)) and is_thinking(request, model):
         changes["tool_choice"] = "auto"
     return changes
 
@@ -108,9 +104,9 @@ def _template_effort(request: JsonObject) -> JsonObject:
     return {"chat_template_kwargs": {**arguments, "thinking_effort": effort}}
 
 
-def names_function(choice: object) -> bool:
-    """Whether `tool_choice` names one function."""
-    return isinstance(choice, dict) and ("function" in choice or choice.get("type") == "function")
+def names_tool(choice: object) -> bool:
+    """Whether `tool_choice` names one tool."""
+    return isinstance(choice, dict) and ("function" in choice or choice.get("type") in ("function", "custom"))
 
 
 def _is_disabled(request: JsonObject) -> bool:

@@ -113,11 +113,33 @@ def write_tools(body: JsonObject, names: ToolNames, schemas: SchemaWriter | None
         if written is not tools:
             body = {**body, "tools": written}
     choice = body.get("tool_choice")
-    if names.renamed and (name := chosen_function(choice)) in names.renamed and isinstance(choice, dict):
-        notes.add("tool_name", "tool_choice.function.name", name, names.sent(name))
-        function = {**choice["function"], "name": names.sent(name)}
-        body = {**body, "tool_choice": {**choice, "function": function}}
+    if names.renamed and isinstance(choice, dict):
+        written_choice = _write_choice(choice, names, notes)
+        if written_choice is not choice:
+            body = {**body, "tool_choice": written_choice}
     return body
+
+
+def _write_choice(choice: JsonObject, names: ToolNames, notes: Notes) -> JsonObject:
+    """The function that `tool_choice` names, or those that it allows, under the names that are sent."""
+    named: JsonObject = _renamed(choice, "tool_choice", names, notes)
+    allowed = choice.get("allowed_tools")
+    tools = allowed.get("tools") if isinstance(allowed, dict) else None
+    if named is not choice or not isinstance(tools, list):
+        return named
+    listed = [_renamed(tool, f"tool_choice.allowed_tools.tools[{at}]", names, notes) for at, tool in enumerate(tools)]
+    if all(map(is_, listed, tools)):
+        return choice
+    return {**choice, "allowed_tools": {**choice["allowed_tools"], "tools": listed}}
+
+
+def _renamed(tool: Any, path: str, names: ToolNames, notes: Notes) -> Any:
+    """What names a function at `path`, under the name that is sent; the same object if that is its own."""
+    name = chosen_function(tool)
+    if name not in names.renamed:
+        return tool
+    notes.add("tool_name", f"{path}.function.name", name, names.sent(name))
+    return {**tool, "function": {**tool["function"], "name": names.sent(name)}}
 
 
 def write_tool_list(
