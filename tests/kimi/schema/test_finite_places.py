@@ -53,6 +53,33 @@ def test_what_does_not_end(schema: dict[str, Any]) -> None:
     assert not ends(schema)
 
 
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"type": "bogus"}, True),  # any word but the two
+        ({"type": ["bogus"]}, True),
+        ({"type": []}, False),
+        ({"type": {"a": 1}}, False),
+        ({"type": [{"a": 1}, 5]}, False),
+        ({"type": 5, "anyOf": [LEAF]}, True),
+        ({"anyOf": []}, True),
+        ({"anyOf": 5}, False),
+        ({"type": "array", "items": None}, True),
+        ({"type": "array", "items": []}, False),
+        ({"type": "array", "items": "x"}, False),
+        ({"type": "object", "required": None, "properties": {"a": LOOP}}, True),
+        ({"type": "object", "required": "a", "properties": {"a": LEAF}}, False),
+        ({"type": "object", "required": ["a"], "properties": 5}, True),
+        ({"type": "object", "required": ["a", {}], "properties": {"a": LEAF}}, True),
+        ({"type": "object", "required": ["a"], "properties": {"a": LEAF, "b": 5}}, False),
+        ({"type": "object", "required": {"a": 1}, "properties": {"a": 5}}, False),
+    ],
+)
+def test_places_that_no_rule_has_looked_at_may_hold_anything(schema: dict[str, Any], expected: bool) -> None:
+    """A reference may lead into a keyword that Moonshot's validator passes over."""
+    assert ends(schema) is expected
+
+
 def test_places_are_shared_between_questions_and_can_be_made_to_end() -> None:
     finite = FinitePlaces(TARGETS.get, StepBudget())
     outer = {"anyOf": [LOOP]}

@@ -2,14 +2,15 @@
 
 A scalar ends, and so do an object that requires nothing and an array without items. Any other place ends if one of its
 required properties, its items, one of its branches or the target of its reference does. One way out is enough, so this
-is a search backwards from the places that end, in one pass for all of them.
+is a search backwards from the places that end, in one pass for all of them. A reference may lead into a keyword that
+Moonshot passes over: such a place may hold anything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
-from moongate.kimi.schema.keywords import SCALAR_TYPES
 from moongate.kimi.schema.step_budget import StepBudget
 from moongate.payload import JsonObject
 
@@ -63,32 +64,47 @@ class FinitePlaces:
         """The schemas of which it is enough that one ends."""
         kind = _kind(schema)
         if kind == "array":
-            yield schema["items"]
-        elif kind == "object":
+            yield from _schemas((schema["items"],))
+        elif kind == "object" and isinstance(schema["required"], list):
             properties = schema["properties"]
-            yield from (properties[name] for name in schema["required"] if name in properties)
+            if all(isinstance(inner, dict) for inner in properties.values()):
+                yield from (properties[name] for name in schema["required"] if _is_key(name, properties))
         branches = schema.get("anyOf")
         if isinstance(branches, list):
-            yield from (branch for branch in branches if isinstance(branch, dict))
+            yield from _schemas(branches)
         ref = schema.get("$ref")
         target = self._resolve(ref) if isinstance(ref, str) else None
         if target is not None:
             yield target
 
 
+def _schemas(values: Iterable[Any]) -> Iterator[JsonObject]:
+    return (value for value in values if isinstance(value, dict))
+
+
+def _is_key(name: object, properties: JsonObject) -> bool:
+    return isinstance(name, str) and name in properties
+
+
 def _kind(schema: JsonObject) -> object:
     kind = schema.get("type")
-    return kind[-1] if isinstance(kind, list) else kind
+    return kind[-1] if isinstance(kind, list) and kind else kind
 
 
 def _ends_here(schema: JsonObject) -> bool:
     """Does it end without a look at the schemas inside it?"""
-    kind = schema.get("type")
-    if isinstance(kind, list) and not SCALAR_TYPES.isdisjoint(kind):
-        return True
+    kinds = schema.get("type")
+    for kind in kinds if isinstance(kinds, list) else [kinds]:
+        if isinstance(kind, str) and kind not in ("object", "array"):
+            return True
     kind = _kind(schema)
-    if kind == "array":
-        return not schema.get("items")
-    if kind == "object":
-        return not schema.get("required") or not schema.get("properties")
-    return kind in SCALAR_TYPES or not schema
+    if kind == "array" and schema.get("items") in (None, {}):
+        return True
+    if kind == "object" and (schema.get("required") in (None, []) or not _has_properties(schema)):
+        return True
+    return not schema or schema.get("anyOf") == []
+
+
+def _has_properties(schema: JsonObject) -> bool:
+    properties = schema.get("properties")
+    return isinstance(properties, dict) and bool(properties)
