@@ -33,7 +33,7 @@ def test_what_one_library_refuses_the_other_takes(text: str) -> None:
 @pytest.mark.parametrize("other", ["1", '"\\ud83d"', "[" * 400 + "]" * 400])
 def test_a_number_too_large_for_one_is_written_as_null(other: str) -> None:
     value = loads(f"[1e400,-1e400,{other}]")
-    assert dumps(value) == dumps_sorted(value) == f"[null,null,{other}]".encode()
+    assert dumps(value).decode() == dumps_sorted(value) == f"[null,null,{other}]"
 
 
 def test_all_digits() -> None:
@@ -74,11 +74,11 @@ def test_an_object_or_nothing() -> None:
     assert object_of("oops") is None
 
 
-def test_equal_values_give_equal_bytes() -> None:
-    assert dumps_sorted({"b": 1, "a": {"d": 2, "c": 3}}) == b'{"a":{"c":3,"d":2},"b":1}'
-    assert dumps_sorted({"b": 2**70, "a": "\ud83d"}) == b'{"a":"\\ud83d","b":1180591620717411303424}'
+def test_equal_values_give_equal_texts() -> None:
+    assert dumps_sorted({"b": 1, "a": {"d": 2, "c": 3}}) == '{"a":{"c":3,"d":2},"b":1}'
+    assert dumps_sorted({"b": 2**70, "a": "\ud83d"}) == '{"a":"\\ud83d","b":1180591620717411303424}'
     deep = loads('{"k":[' * 500 + "1" + "]}" * 500)
-    assert dumps_sorted(deep) == dumps(deep)
+    assert dumps_sorted(deep) == dumps(deep).decode()
 
 
 @pytest.mark.parametrize(

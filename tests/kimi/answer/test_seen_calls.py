@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from moongate.kimi.answer.call import AnswerCall
-from moongate.kimi.answer.seen_calls import SeenCalls
+from moongate.kimi.answer.seen_calls import MOST_READS, SeenCalls
 
 
 def slot(*parts: str) -> AnswerCall:
@@ -83,3 +83,28 @@ def test_the_last_call_of_a_name_grows_until_its_arguments_are_an_object() -> No
     assert not calls.has_name("g")
     assert not calls.grows("g")
     assert not calls.has_name("g")
+
+
+def test_a_call_that_grows_for_ever_is_read_a_few_times_only() -> None:
+    """Else each of its pieces would be read again whenever another call ends."""
+    calls, call = SeenCalls(), slot('{"a": 1')
+    for _ in range(MOST_READS):
+        calls.record("f", call)
+        assert not calls.take("f", "{}")
+        call.parts.append(" ")
+    call.parts.append("}")
+    calls.record("f", call)
+    assert not calls.take("f", '{"a": 1}')
+    calls.record("f", slot('{"a": 1}'))
+    assert calls.take("f", '{"a": 1}')
+
+
+def test_equal_calls_that_grow_in_any_order() -> None:
+    calls, grown = SeenCalls(), [slot("{}") for _ in range(3)]
+    for call in grown:
+        calls.record("f", call)
+    assert calls.take("f", "{}")
+    for call in reversed(grown):
+        call.parts.append(" ")
+        calls.record("f", call)
+    assert [calls.take("f", "{}") for _ in range(3)] == [True, True, False]

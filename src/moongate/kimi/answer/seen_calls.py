@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
+from typing import Final
 
 from moongate.chat.call_grouping import CallSlot
 from moongate.kimi.answer.call import AnswerCall
 from moongate.payload import dumps_sorted, loads
 
-_Key = tuple[str, bytes]  # the client's name of the tool, and its arguments in a normal form
+MOST_READS: Final = 16  # of a call that grows while others end: to read it again each time is quadratic
+
+_Key = tuple[str, str]  # the client's name of the tool, and its arguments in a normal form
 
 
 class SeenCalls:
     """The calls of one kind (native, or read from markers) of one choice that have no equal of the other kind yet."""
 
-    __slots__ = ("_changed", "_columns", "_keys", "_known", "_names")
+    __slots__ = ("_changed", "_columns", "_keys", "_known", "_names", "_reads")
 
     def __init__(self) -> None:
         self._names: dict[str, AnswerCall | None] = {}  # name → its last call, if that may still grow
         self._changed: dict[CallSlot, str] = {}  # call → name, where arguments came since the last comparison
         self._columns: list[tuple[Sequence[str], Sequence[str]]] = []  # names and arguments, not yet compared
-        self._keys: dict[CallSlot, _Key | None] = {}  # None: it has its equal
-        self._known: dict[_Key, list[CallSlot]] = {}
+        self._keys: dict[CallSlot, _Key | None] = {}  # None: it has its equal, or gets none
+        self._reads: dict[CallSlot, int] = {}  # of the arguments; beyond `MOST_READS` it has no equal
+        self._known: dict[_Key, OrderedDict[CallSlot, None]] = {}
 
     def record(self, name: str, call: AnswerCall) -> None:
         """A call began or grew. `name` is the client's name of the tool."""
@@ -49,7 +54,7 @@ class SeenCalls:
         calls = self._known.get((name, _canonical(arguments)))
         if not calls:
             return False
-        self._keys[calls.pop(0)] = None
+        self._keys[calls.popitem(last=False)[0]] = None
         return True
 
     def _compare(self) -> None:
@@ -61,24 +66,28 @@ class SeenCalls:
                 self._changed[call] = name
         self._columns.clear()
         for call, name in self._changed.items():
-            key = (name, _canonical(call.arguments))
             before = self._keys.get(call, ())
-            if before is None or before == key:
+            if before is None:
+                continue
+            reads = self._reads[call] = self._reads.get(call, 0) + 1
+            key = (name, _canonical(call.arguments)) if reads <= MOST_READS else None
+            if before == key:
                 continue
             if before:
-                self._known[before].remove(call)
+                del self._known[before][call]
             self._keys[call] = key
-            self._known.setdefault(key, []).append(call)
+            if key is not None:
+                self._known.setdefault(key, OrderedDict())[call] = None
         self._changed.clear()
 
 
-def _canonical(arguments: str) -> bytes:
+def _canonical(arguments: str) -> str:
     """Equal for arguments that are equal as JSON; text that is not JSON is only equal to itself."""
     try:
         value = loads(arguments or "{}")
         return dumps_sorted(_whole_numbers(value) if "." in arguments or "e" in arguments.lower() else value)
     except (ValueError, RecursionError):
-        return arguments.encode("utf-8", "surrogatepass")
+        return arguments
 
 
 def _whole_numbers(value: object) -> object:

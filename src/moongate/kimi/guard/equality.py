@@ -6,7 +6,7 @@ from moongate.kimi.guard.check import SchemaCheck
 from moongate.payload import dumps_sorted
 
 
-def canonical(check: SchemaCheck, value: object) -> bytes:
+def canonical(check: SchemaCheck, value: object) -> str:
     """Equal for values that are equal as JSON. It takes the check as many steps as it is long."""
     written = dumps_sorted(_whole_numbers(value))
     check.spend_for(written)

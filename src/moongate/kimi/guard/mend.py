@@ -100,7 +100,7 @@ def _branch(check: SchemaCheck, branches: object, value: object, path: Path) -> 
     """
     if not isinstance(branches, list) or any(check.fits(branch, value) for branch in branches):
         return Mended(value)
-    results: dict[bytes, Mended] = {}
+    results: dict[str, Mended] = {}
     for branch in branches:
         made = _mended(check, branch, value, path)
         dropped = {property_key(str(fix.path[-1])) for fix in made.fixes if fix.why is _DROPPED}

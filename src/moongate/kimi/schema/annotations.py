@@ -71,8 +71,10 @@ class AnnotatedReferences:
         if target is None or inner.isdisjoint(outer):
             return node
         may_copy = not self._copies.is_spent and level < MAX_LEVELS and ref not in passed
-        if may_copy and not self._is_recursive(ref) and self._copies.pay(self._copies.size(target)):
-            return {**target, **inherited, **outer}
+        if may_copy and not self._is_recursive(ref):
+            copied = {**target, **inherited, **outer}
+            if self._copies.pay(self._copies.size(copied)):
+                return copied
         return without(node, *inner & outer.keys())
 
     def _in_branches(self, target: JsonObject) -> set[str]:

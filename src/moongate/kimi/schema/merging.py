@@ -11,7 +11,7 @@ from typing import Any
 
 from moongate.kimi.schema.keywords import LOWER_BOUNDS, UPPER_BOUNDS, is_number
 from moongate.kimi.schema.values import types_of, without
-from moongate.payload import JsonObject, dumps
+from moongate.payload import JsonObject, dumps_text
 
 
 def together(parts: Sequence[JsonObject]) -> JsonObject:
@@ -74,29 +74,31 @@ def _joined_properties(found: list[Any]) -> JsonObject:
 
 
 def _common_values(lists: list[Any]) -> Any:
-    """The values that all of these enums have; where they contradict each other, the first one stands."""
-    common = lists[0]
+    """The values that all of these enums have; where they contradict each other, the first one stands. Linear in the
+    size of all of them together."""
+    if not isinstance(lists[0], list):
+        return lists[0]
+    identities = list(map(_identity, lists[0]))
+    common = set(identities)
     for values in lists[1:]:
-        if not isinstance(common, list) or not isinstance(values, list):
-            continue
-        known = {_identity(value) for value in values}
-        common = [value for value in common if _identity(value) in known] or common
-    return common
+        if isinstance(values, list):
+            common = common.intersection(map(_identity, values)) or common
+    return [value for value, identity in zip(lists[0], identities, strict=True) if identity in common]
 
 
-def _identity(value: Any) -> bytes:
+def _identity(value: Any) -> str:
     """Equal for values that JSON Schema calls equal: 1 and 1.0 are, 1 and true are not."""
-    return dumps(int(value) if isinstance(value, float) and value.is_integer() else value)
+    return dumps_text(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
 def either(own: JsonObject, alternatives: Sequence[JsonObject]) -> JsonObject:
     """One object for `own` with one of the `alternatives`: all properties, and only what each of them requires."""
     merged = without(own, "anyOf")
     owned = _properties(own)
-    gathered: dict[str, dict[bytes, Any]] = {}
+    gathered: dict[str, dict[str, Any]] = {}
     for alternative in alternatives:
         for name, schema in _properties(alternative).items():
-            gathered.setdefault(name, {})[dumps(schema)] = schema
+            gathered.setdefault(name, {})[dumps_text(schema)] = schema
     properties = dict(owned)
     for name, schemas in gathered.items():
         schema = next(iter(schemas.values())) if len(schemas) == 1 else {"anyOf": list(schemas.values())}
@@ -110,7 +112,7 @@ def either(own: JsonObject, alternatives: Sequence[JsonObject]) -> JsonObject:
     if required:
         merged["required"] = required
     if "additionalProperties" not in own:
-        others = {dumps(alternative.get("additionalProperties")) for alternative in alternatives}
+        others = {dumps_text(alternative.get("additionalProperties")) for alternative in alternatives}
         if len(others) == 1 and "additionalProperties" in alternatives[0]:
             merged["additionalProperties"] = alternatives[0]["additionalProperties"]
     return merged

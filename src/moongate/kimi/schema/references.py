@@ -14,6 +14,7 @@ from moongate.payload import JsonObject
 
 DEFINITIONS: Final = ("$defs", "definitions")
 MAX_TOKENS: Final = 400  # in the path of a place; deeper places are never sent
+CHARS_PER_STEP: Final = 64  # of a name or a path that is written
 MAX_NAME_CHARS: Final = 64  # of a definition that has no name of its own
 
 _MAPS: Final = frozenset({"properties", "patternProperties", "dependentSchemas", *DEFINITIONS})
@@ -72,6 +73,7 @@ class References:
             return "#"
         known = self._sent.get(target.key)
         if known is not None:
+            self._steps.take(len(known[0]) // CHARS_PER_STEP)  # it may be meant by a short anchor
             return f"#/$defs/{known[0]}"
         name = _unescaped(target.key.rpartition("/")[2])
         return f"#/$defs/{self._name(target, name[:MAX_NAME_CHARS])}"
@@ -129,24 +131,31 @@ class References:
         for keyword in DEFINITIONS:
             named = schema.get(keyword)
             if key and isinstance(named, dict):
+                self._steps.take(len(named) * (1 + len(key) // CHARS_PER_STEP))
                 for name, inner in named.items():
                     escaped = f"/{keyword}/{_escaped(name)}"
                     places.setdefault(escaped, ReferenceTarget(key + escaped, inner))
 
 
 def subschemas(root: JsonObject, steps: StepBudget) -> Iterator[tuple[str, JsonObject]]:
-    """Every schema in `root`, itself included, with its JSON pointer. Names of properties are not keywords."""
+    """Every schema in `root`, itself included, with its JSON pointer. Names of properties are not keywords.
+
+    A pointer is written again for all that is below it, which is paid before it is done: names may be long.
+    """
     waiting: list[tuple[str, Any]] = [("", root)]
     while waiting:
         key, schema = waiting.pop()
         if not isinstance(schema, dict) or key.count("/") > MAX_TOKENS:
             continue
-        steps.take(1 + len(schema) + len(key) // 64)
+        chars = len(key) // CHARS_PER_STEP
+        steps.take(1 + len(schema) * (1 + chars))
         yield key, schema
         for keyword, value in schema.items():
             if keyword in _MAPS and isinstance(value, dict):
+                steps.take(len(value) * chars)
                 waiting += [(f"{key}/{keyword}/{_escaped(name)}", inner) for name, inner in value.items()]
             elif keyword in _LISTS and isinstance(value, list):
+                steps.take(len(value) * chars)
                 waiting += [(f"{key}/{keyword}/{index}", inner) for index, inner in enumerate(value)]
             elif keyword in _SINGLES:
                 waiting.append((f"{key}/{keyword}", value))
