@@ -143,7 +143,10 @@ def test_usage_has_what_a_gateway_that_runs_no_more_has_left_in_its_journal(comm
 
 
 def test_prices_of_the_table_and_of_a_configuration(commands: Commands) -> None:
-    assert {row["host"] for row in commands.json("prices")} >= {"api.moonshot.ai"}
+    rows = {row["model"]: row for row in commands.json("prices") if row["host"] == "api.moonshot.ai"}
+    assert (rows["kimi-k2.6"]["input"], rows["kimi-k2.6"]["cache_write"]) == ("0.95", "?")
+    (line,) = [each for each in commands.run("prices").splitlines() if each.split()[1] == "kimi-k2.6"]
+    assert " ".join(line.split()).endswith(f"{rows['kimi-k2.6']['source']} {rows['kimi-k2.6']['date']}")  # uncut
     models = [{"name": "kimi-k3", "price": {"input": 1, "output": 2}}, "kimi-k2.5", "kimi-new"]
     provider = {"name": "p", "api_base_url": "https://api.moonshot.ai/v1", "models": models, "api_key": "x" * 20}
     (commands.folder / "config.json").write_text(json.dumps({"providers": [provider], "store": "off"}))

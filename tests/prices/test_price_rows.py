@@ -52,4 +52,9 @@ def test_every_row_says_where_it_comes_from_and_when() -> None:
     for row in ROWS:
         assert row.source
         assert date(2026, 1, 1) <= date.fromisoformat(row.date) <= date(2026, 11, 18)
-    assert len({(row.domains, row.model.pattern) for row in ROWS}) == len(ROWS)
+    assert len({(row.domains, row.model) for row in ROWS}) == len(ROWS)
+
+
+def test_every_row_names_a_model_as_its_host_does() -> None:
+    for row in ROWS:
+        assert find_price(row.domains[0], row.model) is row

@@ -304,5 +304,4 @@ OPERATOR = {
     "kimi/options:_ID_PREFIX",
     "transformers/options:_TAG",
     "transformers/options:_field_name",
-    "prices/price_rows:_row",
 }

@@ -16,7 +16,8 @@ EPILOG = """\
 example:
   moongate prices --config config.json
 
-Dollars per million tokens; "?" is unknown. 'price' of a model in the configuration overrides the table.
+Dollars per million tokens; "?" is unknown. 'price' of a model in the configuration overrides the table, whose prices
+are from the sources that it names, not from the vendors' own pages.
 exit codes: 0 success, 2 the configuration is invalid"""
 
 
@@ -38,7 +39,7 @@ def _table() -> list[JsonObject]:
     return [
         {
             "host": row.domains[0],
-            "model": row.model.pattern,
+            "model": row.model,
             **_shown(row.prices),
             "source": row.source,
             "date": row.date,
