@@ -382,6 +382,19 @@ def test_a_run_killed_at_ten_random_moments_goes_on_to_the_same_summary(vendor: 
     assert Path("killed/results.jsonl").read_bytes().count(b"\n") == len(_rows("whole"))
 
 
+def test_what_a_vendor_has_taught_does_not_depend_on_how_often_a_run_was_begun(vendor: SimServer) -> None:
+    """Each process learns the rules anew, and so does each of the requests that are under way at once."""
+    target = ["kimi-k3-sim-moonshot-walls", "--suite", "contract,schema"]
+    assert _verify(vendor, *target, "--concurrency", "1", out="whole") == 0
+    assert _verify(vendor, *target, out="halves") == 0
+    results = Path("halves/results.jsonl")
+    lines = results.read_bytes().splitlines(keepends=True)
+    results.write_bytes(b"".join(lines[::2]))
+    assert _verify(vendor, *target, "--resume", out="halves") == 0
+    assert _comparable("halves") == _comparable("whole")
+    assert _summary("whole")["moongate"]["learned"] == ["sampling", "tool_name"]
+
+
 def test_ctrl_c_writes_what_there_is_and_a_terminal_sees_the_progress(vendor: SimServer, tmp_path: Path) -> None:
     """On a pseudo-terminal, as a person has it."""
     command = [sys.executable, "-m", "moongate", "verify", *_command(vendor.url, "stopped", "--runs", "200")]

@@ -105,11 +105,11 @@ def _details(ours: JsonObject) -> str:
         ("Streams", ours["raw"]["stream_faults"]),
         ("Ids of calls", ours["raw"]["id_shapes"]),
         ("Repairs by kind", ours["repairs"]),
-        ("Rules learned from refusals", ours["learned"]),
+        ("Rules learned from refusals", dict.fromkeys(ours["learned"], "")),
     )
     parts = []
     for label, counts in lists:
-        items = "".join(f"<li><code>{escape(name)}</code> {count}</li>" for name, count in counts.items())
+        items = "".join(f"<li><code>{escape(name)}</code> {count}".rstrip() + "</li>" for name, count in counts.items())
         parts.append(f"<div><h3>{label}</h3><ul>{items or '<li>none</li>'}</ul></div>")
     mended = ours["mended_by_design"]
     note = f"<p>{mended} contract rows were refused by the vendor and repaired by design.</p>" if mended else ""

@@ -32,7 +32,7 @@ class RunSummary:
         self._valid: Counter[bool] = Counter()
         self._suites: Counter[str] = Counter()
         self._repairs: Counter[str] = Counter()
-        self._learned: Counter[str] = Counter()
+        self._learned: set[str] = set()  # how often depends on how many requests are under way at once
         self._mended = self._requests = self._retries = self._unknown_costs = 0
         self._usage: JsonObject | None = None
         self._cost = 0
@@ -135,7 +135,7 @@ class RunSummary:
             "cost_micros": self.cost_micros,
             **{name: tally.as_json() for name, tally in self.sides.items()},
             "repairs": dict(sorted(self._repairs.items())),
-            "learned": dict(sorted(self._learned.items())),
+            "learned": sorted(self._learned),
             "mended_by_design": self._mended,
             "worst": self._examples.as_json(),
         }

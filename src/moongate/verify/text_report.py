@@ -67,10 +67,11 @@ def report_text(summary: JsonObject) -> str:
         ("streams", ours["raw"]["stream_faults"]),
         ("ids", ours["raw"]["id_shapes"]),
         ("repairs", ours["repairs"]),
-        ("learned", ours["learned"]),
     ):
         if counts:
             lines.append(f"{label}: " + ", ".join(f"{name} × {count}" for name, count in counts.items()))
+    if ours["learned"]:
+        lines.append(f"learned from refusals: {', '.join(ours['learned'])}")
     lines += [f"{suite}: {words}" for suite, words in ASKED_TWICE.items() if suite in ours["suites"]]
     if ours["mended_by_design"]:
         lines.append(f"refused by the vendor, repaired by design: {ours['mended_by_design']} contract rows")
