@@ -153,6 +153,14 @@ def test_a_wrong_provider_does_not_spoil_the_others(
     assert "provider w" not in shown
 
 
+def test_a_model_that_is_listed_twice_is_taken_once(capsys: pytest.CaptureFixture[str]) -> None:
+    config = imported({"Providers": [provider("p", "a", "b", "a")], "Router": {"default": "p,a"}})
+    assert config["providers"][0]["models"] == ["a", "b"]
+    shown = capsys.readouterr().out
+    assert "taken      Providers[0]: provider p with 2 models" in shown
+    assert "not taken  Providers[0].models: 'a' is listed twice" in shown
+
+
 def test_an_address_of_messages_is_a_dialect() -> None:
     native = provider(
         "kimi", "kimi-k2.5", use=["Anthropic"], api_base_url="https://api.moonshot.ai/anthropic/v1/messages"

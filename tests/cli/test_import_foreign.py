@@ -262,6 +262,20 @@ model_list:
 """
 
 
+def test_what_litellms_router_sets_wins_over_its_general_settings(capsys: pytest.CaptureFixture[str]) -> None:
+    router = "router_settings: {num_retries: 2, timeout: 30}\n"
+    general = "litellm_settings: {num_retries: 5, request_timeout: 600, allowed_fails: 7}\n"
+    Path("litellm.yaml").write_text(LITELLM + general + router)
+    assert run(["import", "litellm", "litellm.yaml"]) == 0
+    config = json.loads(Path("config.json").read_text())
+    assert config["retries"] == {"retries": 2, "failures": 7}
+    assert config["timeouts"] == {"whole": 30}
+    shown = capsys.readouterr().out
+    assert "taken      router_settings.num_retries: retries.retries" in shown
+    assert "not taken  litellm_settings.num_retries: another setting says what retries.retries is" in shown
+    assert "not taken  litellm_settings.request_timeout: another setting says what timeouts.whole is" in shown
+
+
 def test_names_of_litellm_that_are_names_of_models_too(capsys: pytest.CaptureFixture[str]) -> None:
     Path("litellm.yaml").write_text(LITELLM)
     assert run(["import", "litellm", "litellm.yaml"]) == 0

@@ -198,6 +198,7 @@ FOREIGN: dict[str, Run] = {
     "dialects/anthropic_messages/ids:_UNSAFE_BYTE": client_call_id,
     "dialects/anthropic_messages/ids:_HEX_BYTE": provider_call_id,
     "dialects/anthropic_messages/tokens:_piece": text_tokens,
+    "dialects/anthropic_messages/partial:_LONG_NUMBER": readable_object,
     "dialects/anthropic_messages/partial:_TOKEN": lambda text: readable_object('{"a":[' + text),
     "dialects/anthropic_messages/partial:_SCALAR": lambda text: readable_object('{"a":[1, ' + text),
     "net/client:REQUEST": _of("net.client", "REQUEST", "fullmatch"),

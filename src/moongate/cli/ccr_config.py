@@ -59,7 +59,8 @@ def _address(given: JsonObject, made: Imported) -> None:
 def _provider(given: JsonObject, at: str, proxy: Any, made: Imported) -> None:
     given = {_MEMBERS.get(name, name): value for name, value in given.items()}
     listed = given.get("models")
-    models = [each for each in listed if isinstance(each, str)] if isinstance(listed, list) else []
+    every = [each for each in listed if isinstance(each, str)] if isinstance(listed, list) else []
+    models = list(dict.fromkeys(every))
     name, url = clean_name(str(given.get("name") or "")), given.get("api_base_url")
     if not name or not models or not isinstance(url, str):
         made.left.append(f"{at}: a provider needs name, api_base_url and models")
@@ -67,6 +68,7 @@ def _provider(given: JsonObject, at: str, proxy: Any, made: Imported) -> None:
     own = Imported({"name": name, "api_base_url": url, "models": models})
     own.taken.append(f"{at}: provider {name} with {len(models)} model{'s' if len(models) > 1 else ''}")
     own.left += [f"{at}.models: {each!r} is no name" for each in given["models"] if not isinstance(each, str)]
+    own.left += [f"{at}.models: {each!r} is listed twice" for each in models if every.count(each) > 1]
     own.leave_others(given, {*_MEMBERS.values(), "transformer"}, f"{at}.")
     key = given.get("api_key")
     if isinstance(key, str) and key:

@@ -43,7 +43,7 @@ def import_router(given: JsonObject, targets: Mapping[str, list[JsonObject]], ma
         else:
             made.left.append(f"router_settings.model_group_alias: {name}: {to!r} is no model that was taken")
     made.config |= {name: value for name, value in (("aliases", aliases), ("routes", routes)) if value}
-    for section, settings in (("router_settings", router), ("litellm_settings", general)):
+    for section, settings in (("router_settings", router), ("litellm_settings", general)):  # the first one wins
         _numbers(settings, section, made)
         for name in _LISTS:
             if not isinstance(settings.get(name, []), list):
@@ -79,7 +79,10 @@ def _numbers(settings: JsonObject, at: str, made: Imported) -> None:
         if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
             made.left.append(f"{at}.{name}: not a number from {least:g} to {most:g}")
             continue
-        made.config.setdefault(section, {})[ours] = int(value) if isinstance(least, int) else value
+        if ours in made.config.setdefault(section, {}):
+            made.left.append(f"{at}.{name}: another setting says what {section}.{ours} is")
+            continue
+        made.config[section][ours] = int(value) if isinstance(least, int) else value
         made.taken.append(f"{at}.{name}: {section}.{ours}")
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from moongate.payload import JsonObject, object_of
+from moongate.payload import JsonObject, loads_exactly, object_of
 
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:"]|[^\s{}\[\],:"]+', re.DOTALL)
 _SCALAR: Final = re.compile(
     r'".*"\Z|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?\Z|true\Z|false\Z|null\Z', re.ASCII | re.DOTALL
 )
+_LONG_NUMBER: Final = re.compile(r"\d{19}")  # perhaps beyond 64 bits, which `object_of` reads as a float
 _CLOSER: Final = {"{": "}", "[": "]"}
 
 
@@ -19,7 +20,7 @@ def readable_object(text: str) -> JsonObject:
 
     Linear in the length of the text.
     """
-    complete = object_of(text)
+    complete = _exact_object(text)
     if complete is not None:
         return complete
     open_brackets: list[str] = []
@@ -43,4 +44,10 @@ def readable_object(text: str) -> JsonObject:
             break
         previous = token
     closers = "".join(_CLOSER[bracket] for bracket in reversed(open_brackets))
-    return object_of(text[:end] + closers) or {}
+    return _exact_object(text[:end] + closers) or {}
+
+
+def _exact_object(text: str) -> JsonObject | None:
+    """The object with all digits of its integers: a stream shows them as well."""
+    found = object_of(text)
+    return found if found is None or _LONG_NUMBER.search(text) is None else loads_exactly(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sized
-from math import isfinite
+from decimal import Context, Decimal
 from typing import Final
 
 from moongate.kimi.guard.check import Mismatch, Path, SchemaCheck, rule
@@ -25,6 +25,8 @@ _LIMITS: Final[tuple[tuple[str, str, Callable[[float, float], bool]], ...]] = (
     ("exclusiveMinimum", "more than", lambda value, limit: value > limit),
     ("exclusiveMaximum", "less than", lambda value, limit: value < limit),
 )
+# More digits than a quotient can have: of integers that are read (MAX_DIGITS) and of the smallest float.
+_EXACT: Final = Context(prec=1100, traps=[])
 
 
 def is_number(value: object) -> bool:
@@ -67,13 +69,11 @@ def multiple_of(_check: SchemaCheck, schema: JsonObject, value: object, path: Pa
 
 
 def _divides(value: float, step: float) -> bool:
+    """As the numbers are written: 0.3 is a multiple of 0.1, though the floats that stand for them are not."""
     if isinstance(value, int) and isinstance(step, int):
         return value % step == 0
-    try:
-        quotient = float(value / step)
-    except OverflowError:
-        return True  # too large to tell
-    return not isfinite(quotient) or quotient.is_integer()
+    rest = _EXACT.remainder(Decimal(repr(value)), Decimal(repr(step)))
+    return not rest or rest.is_nan()  # infinite: too large to tell
 
 
 @rule("uniqueItems", "array")
