@@ -3,6 +3,7 @@
     GatewayError                500  the gateway's
     ├── ConfigError             500  the operator's: a bad configuration or option
     ├── BadRequest              400  the client's
+    │   ├── NeedsStore
     │   ├── Unauthorized        401
     │   ├── Forbidden           403
     │   ├── NotFound            404
@@ -21,7 +22,7 @@ Messages are for the person who reads them: no stack trace, no secret.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 MAX_MESSAGE: Final = 8192  # characters; client or provider may have chosen them, and secrets are looked for in all
 MAX_PATH: Final = 1024
@@ -72,6 +73,14 @@ class BadRequest(GatewayError):
 
     status = 400
     kind = "invalid_request_error"
+
+
+class NeedsStore(BadRequest):
+    """Only a provider that speaks the client's own dialect can answer it. `chat` is what can be translated."""
+
+    def __init__(self, message: str, path: str, chat: dict[str, Any]) -> None:
+        super().__init__(message, path=path, code="unsupported_parameter")
+        self.chat = chat
 
 
 class Unauthorized(BadRequest):

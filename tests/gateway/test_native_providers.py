@@ -101,7 +101,11 @@ def running() -> Iterator[Setting]:
                 {**common, "name": "a", "api_base_url": provider.url + "/anthropic", "dialect": "anthropic"}
                 | {"models": ["kimi-k2", {"name": "falls", "fallback": "chat"}]},
                 {**common, "name": "r", "api_base_url": provider.url, "dialect": "responses", "models": ["kimi-r"]},
-                {"name": "c", "api_base_url": provider.url, "models": ["chat"]},
+                {
+                    "name": "c",
+                    "api_base_url": provider.url,
+                    "models": ["chat", {"name": "helped", "fallback": "kimi-r"}],
+                },
                 plain,
                 {**judged, "name": "judged", "dialect": "anthropic", "models": ["a"]},
                 {**judged, "name": "judged2", "dialect": "responses", "models": ["r"]},
@@ -142,6 +146,28 @@ def test_responses_pass_byte_for_byte(setting: Setting) -> None:
     assert setting.ask("/v1/responses", "kimi-r").body == whole
     assert setting.provider.seen[-1].head.startswith("post /v1/responses http/1.1")
     assert setting.ask("/v1/responses", "kimi-r", stream=True).body == b"".join(RESPONSE_STREAM)
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        b'"previous_response_id": "resp_0", "input": [{"type": "function_call_output", "call_id": "c", "output": ""}]',
+        b'"conversation": "conv_1", "input": "hi"',
+        b'"prompt": {"id": "pmpt_1"}',
+        b'"background": true,  "input": "hi"',
+    ],
+)
+def test_what_a_provider_of_responses_has_stored_is_its_own(setting: Setting, stored: bytes) -> None:
+    setting.answers(RESPONSE, RESPONSE_STREAM)
+    for model in (b"kimi-r", b"r"):
+        body = b'{"model": "%b", %b}' % (model, stored)
+        assert (setting.send("/v1/responses", body).status, setting.provider.seen[-1].body) == (200, body)
+    assert setting.send("/v1/responses", b'{"model": "helped", %b}' % stored).status == 200
+    assert setting.provider.seen[-1].json["model"] == "kimi-r"
+    asked = len(setting.provider.seen)
+    refused = setting.send("/v1/responses", b'{"model": "chat", %b}' % stored)
+    assert (refused.status, refused.json()["error"]["code"]) == (400, "unsupported_parameter")
+    assert len(setting.provider.seen) == asked
 
 
 def test_usage_is_counted(setting: Setting) -> None:

@@ -8,7 +8,7 @@ from moongate.chat.contracts import Note
 from moongate.dialects.openai_responses.fast import left_out_once, toolbox_once
 from moongate.dialects.openai_responses.items import chat_messages, left_out_items
 from moongate.dialects.openai_responses.tools import choice_fields
-from moongate.errors import BadRequest
+from moongate.errors import NeedsStore
 from moongate.payload import JsonObject
 
 # Fields that chat has too, with the same meaning. The others have no counterpart in chat.
@@ -24,11 +24,16 @@ _STORED: Final = {
 
 
 def chat_request(body: JsonObject) -> JsonObject:
-    """The equivalent chat request. Raises BadRequest with the path of the invalid field."""
+    """The equivalent chat request. Raises BadRequest with the path of the invalid field; NeedsStore has the rest."""
     if not body.keys().isdisjoint(_STORED):
         for name, reason in _STORED.items():
             if body.get(name):
-                raise BadRequest(reason, path=name, code="unsupported_parameter")
+                rest = {each: value for each, value in body.items() if each not in _STORED}
+                raise NeedsStore(reason, name, _translated(rest if rest.get("input") else {**rest, "input": ""}))
+    return _translated(body)
+
+
+def _translated(body: JsonObject) -> JsonObject:
     request: JsonObject = {name: value for name in _SAME if (value := body.get(name)) is not None}
     box = toolbox_once(body)
     request["messages"] = chat_messages(body, box)

@@ -19,7 +19,7 @@ from moongate.gateway.http.provider_errors import name_provider
 from moongate.gateway.http.relay import Relay
 from moongate.gateway.http.reservation import budget_warning, check_shared_limits, require_allowed, reserve
 from moongate.gateway.http.sessions import new_session, read_body
-from moongate.gateway.http.target_request import GUARD_HEADER, TargetRequest
+from moongate.gateway.http.target_request import GUARD_HEADER, TargetRequest, decoded
 from moongate.gateway.http.upstream_errors import AnswerableRefusal, client_retries, may_be_billed
 from moongate.gateway.http.verdict_recorder import JudgedAnswer, VerdictRecorder
 from moongate.gateway.http.whole_reader import WholeReader
@@ -95,9 +95,9 @@ class Completion:
 
     def _read(self) -> None:
         self.client_request = read_body(self._body, self._state.limits.json_depth, self._state.limits.json_values)
-        self._chat = self.dialect.decode(self.client_request)
+        self._chat, refusal = decoded(self.dialect, self.client_request)
         self._request = TargetRequest(
-            *(self._body, self.client_request, self._chat, self._activity, self.dialect.name),
+            *(self._body, self.client_request, self._chat, self._activity, self.dialect.name, refusal),
             left_out=self.dialect.left_out(self.client_request),
             needs_usage=self._state.store is not None,
             guarded=self._headers.get(GUARD_HEADER, b"").strip().lower() != b"off",

@@ -7,11 +7,11 @@ from contextlib import suppress
 from time import monotonic
 from typing import Final
 
-from moongate.chat.contracts import Exchange, Note, TakesLong
+from moongate.chat.contracts import Dialect, Exchange, Note, TakesLong
 from moongate.chat.fast import unshare_tools
 from moongate.chat.message_tools import with_tools_at_top
 from moongate.chat.requested_usage import with_usage_requested
-from moongate.errors import GatewayError
+from moongate.errors import BadRequest, GatewayError, NeedsStore
 from moongate.fast.requests import forget_request, takes_shared_tools
 from moongate.gateway.http.offload import takes_long
 from moongate.gateway.http.upstream_errors import WrongFront
@@ -31,12 +31,20 @@ GUARD_HEADER: Final = b"x-moongate-guard"  # `off`: no guard for this request
 IDEMPOTENCY_KEY: Final = b"idempotency-key"
 
 
+def decoded(dialect: Dialect, client_request: JsonObject) -> tuple[JsonObject, BadRequest | None]:
+    """The chat request, and why it is not all of the client's. Raises BadRequest."""
+    try:
+        return dialect.decode(client_request), None
+    except NeedsStore as error:
+        return error.chat, error
+
+
 class TargetRequest:
     """`prepare` for each attempt. If it is refused, `answers` says whether another attempt makes sense."""
 
     __slots__ = (
         *("_activity", "_body", "_chat", "_client_request", "_front", "_guarded", "_is_translated", "_left_out"),
-        *("_needs_usage", "_trial", "is_long", "learned"),
+        *("_needs_usage", "_refusal", "_trial", "is_long", "learned"),
     )
 
     def __init__(
@@ -46,6 +54,7 @@ class TargetRequest:
         chat: JsonObject,
         activity: Activity,
         front: str = CHAT,
+        refusal: BadRequest | None = None,
         *,
         left_out: Sequence[Note] = (),
         needs_usage: bool = False,
@@ -53,6 +62,7 @@ class TargetRequest:
     ) -> None:
         self._activity = activity
         self._front, self._left_out = front, left_out
+        self._refusal = refusal  # why providers of chat completions cannot answer
         self._body = body
         self._client_request = client_request
         self._chat = chat
@@ -69,6 +79,8 @@ class TargetRequest:
             if self.is_long or self._client_request.get("tools"):  # schemas may take long
                 return await self._activity.in_thread(self._prepare_native, target)
             return self._prepare_native(target)
+        if self._refusal is not None:
+            raise self._refusal
         return await self._begun(self._chain(target.learned), target)
 
     def _prepare_native(self, target: Target) -> tuple[Exchange, bytes]:

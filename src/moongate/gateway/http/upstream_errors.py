@@ -8,7 +8,15 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from moongate.dialects import FRONTS
-from moongate.errors import BadRequest, BadUpstream, GatewayError, MethodNotAllowed, Overloaded, UpstreamRefused
+from moongate.errors import (
+    BadRequest,
+    BadUpstream,
+    GatewayError,
+    MethodNotAllowed,
+    NeedsStore,
+    Overloaded,
+    UpstreamRefused,
+)
 from moongate.gateway.http.error_page import page_text
 from moongate.payload import object_of
 
@@ -96,7 +104,7 @@ def may_fall_back(error: GatewayError) -> bool:
     """Could the request succeed at another target? (Not if the request itself is wrong.)"""
     if isinstance(error, UpstreamRefused):
         return error.status in (401, 402, 403, 404, 408, 409, 429) or error.status >= 500 or is_quota(error)
-    return isinstance(error, BadUpstream | WrongFront) or may_retry(error)
+    return isinstance(error, BadUpstream | NeedsStore | WrongFront) or may_retry(error)
 
 
 def is_failure(error: GatewayError) -> bool:
