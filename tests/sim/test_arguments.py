@@ -63,6 +63,15 @@ def test_a_branch_that_cannot_end_is_not_taken(word: str, way_out: dict[str, Any
         assert fits == (way_out is not ENDLESS)
 
 
+@pytest.mark.parametrize("wanted", [[], ["list"]])
+def test_what_cannot_end_is_left_out_where_nothing_requires_it(wanted: list[str]) -> None:
+    node = obj(["next"], next={"$ref": "#/$defs/node"})
+    items = {"type": "array", "items": {"$ref": "#/$defs/node"}}
+    schema = {**obj(wanted, node={"$ref": "#/$defs/node"}, list=items), "$defs": {"node": node}}
+    assert misfit(schema, arguments_for(schema, 7)) is None
+    assert arguments_for(schema, 7) == {"list": []}
+
+
 def test_the_search_for_an_end_is_bounded() -> None:
     levels = {f"d{at}": obj(["l", "r"], **{way: {"$ref": f"#/$defs/d{at + 1}"} for way in "lr"}) for at in range(30)}
     schema = {**obj(["v"], v={"anyOf": [{"$ref": "#/$defs/d0"}, {"type": "null"}]}), "$defs": levels}

@@ -72,6 +72,9 @@ class _Instance:
         wanted = [branch for branch in resolved if branch.get("type") != "null"]
         return next((branch for branch in (*wanted, *resolved) if self._ends(branch, ())), resolved[0])
 
+    def _can_end(self, schema: object) -> bool:
+        return not isinstance(schema, dict) or self._ends(schema, ())
+
     def _ends(self, schema: JsonObject, above: tuple[int, ...]) -> bool:
         """Whether what the schema requires does not lead back to itself."""
         schema = self._resolved(schema)
@@ -112,6 +115,8 @@ class _Instance:
         first = [self.value(each, key, depth + 1) for each in _list(schema.get("prefixItems"))[:MAX_ITEMS]]
         least, most = schema.get("minItems"), schema.get("maxItems")
         count = least if isinstance(least, int) else 0 if depth > PLAIN_DEPTH or first else 1
+        if not least and not self._can_end(schema.get("items")):
+            count = 0
         if isinstance(most, int):
             count = min(count, most)
         count = min(count, MAX_ITEMS) - len(first)
@@ -126,7 +131,7 @@ class _Instance:
         properties = properties if isinstance(properties, dict) else {}
         keys = [key for key in _list(schema.get("required")) if isinstance(key, str) and key in properties]
         if not keys and depth <= PLAIN_DEPTH:
-            keys = list(properties)[:1]
+            keys = next(([key] for key, inner in properties.items() if self._can_end(inner)), [])
         return {key: self.value(properties[key], key, depth + 1) for key in keys}
 
     def _resolved(self, schema: JsonObject) -> JsonObject:
