@@ -20,7 +20,9 @@ from moongate.gateway.store.writer import UsageWriter
 from moongate.sim.ledger import LedgerEntry, counts
 
 BUDGET = 5000  # tokens of a key that has one
-EXCESS = 250  # tokens beyond a budget, if the state that gateways share was away: about two answers with their prompts
+# Tokens beyond a budget, if the state that gateways share was away: one of two gateways that is cut off may spend its
+# part, half of what was left, while the other spends the same until the database tells the first one.
+EXCESS = BUDGET // 2
 
 
 @dataclass(slots=True)
