@@ -158,13 +158,15 @@ def read_deltas(*deltas: tuple[Channel, str]) -> ParsedChoice:
 
 
 CALLING = tools(call(argument("hi", "t", "string")))
+RUN_TOGETHER = CALLING.replace("<|sep|><|open|>call", "call").replace("<|close|>tools", "<|close|>toolsmessage")
 
 
-@pytest.mark.parametrize("at", range(len("Plan."), len(f"Plan.{CALLING}") + 1))
-def test_a_call_is_read_across_the_seam_of_the_fields(at: int) -> None:
-    text = f"Plan.{CALLING}Done."
-    parsed = read_deltas(("reasoning", text[:at]), ("content", text[at:]))
-    assert (parsed.reasoning, parsed.content, parsed.calls) == ("Plan.", "Done.", [called('{"t": "hi"}')])
+@pytest.mark.parametrize("calling", [CALLING, RUN_TOGETHER])
+def test_a_call_is_read_across_the_seam_of_the_fields(calling: str) -> None:
+    text = f"Plan.{calling}Done."
+    for at in range(len("Plan."), len(text) - len("Done.") + 1):
+        parsed = read_deltas(("reasoning", text[:at]), ("content", text[at:]))
+        assert (parsed.reasoning, parsed.content, parsed.calls) == ("Plan.", "Done.", [called('{"t": "hi"}')])
 
 
 @pytest.mark.parametrize("text", ["a <|open|>door<|sep|> b", "a<|close|>thin b", f"<|open|>call {'x' * 600}"])

@@ -224,7 +224,7 @@ class K3Reader(K3Elements):
         """Where a field ends with `<|close|>NAME`, that closes as the end of the text does; -1 if none does here."""
         _, _, end = next(self._seams.parts(start, stop))
         name = self._data[start:end].strip()
-        if end == stop or name not in CLOSED or (self._body and name != self._body) or self._data[end:stop].isspace():
+        if name not in CLOSED or (self._body and name != self._body) or may_be_tag(self._data[start:stop], CLOSE):
             return -1
         self._tag = None
         self._close_element(name)
