@@ -223,3 +223,11 @@ def test_reading_goes_on_behind_calls_that_were_read_in_one_step() -> None:
 
 def test_text_that_ends_in_an_opening_tag_inside_a_call() -> None:
     assert parse('<|open|>call tool="calc"<|sep|><|open|>argu').calls == [called(truncated=True)]
+
+
+@pytest.mark.parametrize("behind", ["<|close|>call<|sep|>", "<|open|>think<|sep|>", "<|end_of_msg|>", ""])
+def test_a_closing_tag_before_a_piece_of_a_token_closes_as_at_the_end_of_the_text(behind: str) -> None:
+    """What stands behind the piece is removed, so that a second reading finds both at the end."""
+    for piece in ("<|clo", "<|open|", "<|e"):
+        assert parse(f"a<|close|>response{piece}{behind}").content == f"a{piece}"
+    assert parse("a<|close|>response<|clo b") == ParsedChoice("a<|close|>response<|clo b")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moongate.kimi.markers.k3_tags import Token, attributes, may_be_tag, tag_name, without_cut_sep
+from moongate.kimi.markers.k3_tags import Token, attributes, closed_before_piece, may_be_tag, tag_name, without_cut_sep
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,18 @@ def test_tag_name() -> None:
 )
 def test_attributes(text: str, expected: dict[str, str]) -> None:
     assert attributes(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("think<|clo", "think"),
+        (" toolsmessage <", "toolsmessage"),
+        ("thi<|clo", ""),
+        ("think<b", ""),
+        ("think", ""),
+        ("think<|se<|op", ""),
+    ],
+)
+def test_a_closing_tag_before_the_beginning_of_a_token(text: str, name: str) -> None:
+    assert closed_before_piece(text) == name

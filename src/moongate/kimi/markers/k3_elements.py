@@ -8,6 +8,7 @@ from moongate.kimi.markers.k3_call import K3Call
 from moongate.kimi.markers.k3_tags import (
     CHILDREN,
     CLOSE,
+    CLOSED,
     NAMES,
     OPEN,
     SEP,
@@ -104,6 +105,11 @@ class K3Elements:
         """The text ends inside a closing tag, which counts with whatever of its name came."""
         self._close_element(self._body or tag_name(text))
         self._end_of_text("" if TEXTS[SEP].startswith(partial_token) else partial_token)
+
+    def _is_before_piece(self, text: str, piece: str) -> bool:
+        """Whether the text ends with a closing tag without its whole name, then a piece of another token."""
+        closes = self._call is not None or tag_name(text) in CLOSED
+        return not (closes or TEXTS[SEP].startswith(piece))
 
     def _end_of_text(self, partial_token: str) -> None:
         if self._call is None:

@@ -23,6 +23,7 @@ from moongate.kimi.markers.k3_tags import (
     SEP,
     TEXTS,
     Token,
+    closed_before_piece,
     may_be_tag,
     tag_name,
     without_cut_sep,
@@ -188,18 +189,18 @@ class K3Reader(K3Elements):
             return end
         if tag is CLOSE and token is not SEP and (match is not None or (not final and stop < len(data))):
             text = without_cut_sep(text)
+            if not self._body and (name := closed_before_piece(text)):
+                if match is not None:
+                    self._tag = None
+                    self._close_element(name)
+                    return start + text.rfind("<")
+                text = name
         ends = final and match is None
         is_text = ends and (cut or (tag is CLOSE and self._is_before_piece(text, data[stop:])))
         if stop - start <= MAX_TAG_CHARS and self._may_be_tag(text, tag) and not is_text:
             if match is None:
                 if ends:
-                    self._tag = None
-                    if tag is CLOSE:
-                        self._end_in_closing_tag(text, data[stop:])
-                    elif self._call is not None:
-                        self._truncate(self._call)
-                    else:
-                        self._show(self._tag_start, len(data))
+                    self._end_in_tag(tag, text, stop)
                 else:
                     self._pending = data[self._tag_start :]
                     self._resume = stop - self._tag_start
@@ -220,6 +221,16 @@ class K3Reader(K3Elements):
         self._show(self._tag_start, start)  # it was text, and what follows is read as text
         return start
 
+    def _end_in_tag(self, tag: Token, text: str, stop: int) -> None:
+        """The text ends inside a tag; at `stop` a piece of a token, or nothing."""
+        self._tag = None
+        if tag is CLOSE:
+            self._end_in_closing_tag(text, self._data[stop:])
+        elif self._call is not None:
+            self._truncate(self._call)
+        else:
+            self._show(self._tag_start, len(self._data))
+
     def _closed_at_seam(self, start: int, stop: int) -> int:
         """Where a field ends with `<|close|>NAME`, that closes as the end of the text does; -1 if none does here."""
         _, _, end = next(self._seams.parts(start, stop))
@@ -229,11 +240,6 @@ class K3Reader(K3Elements):
         self._tag = None
         self._close_element(name)
         return end
-
-    def _is_before_piece(self, text: str, piece: str) -> bool:
-        """Whether the text ends with a closing tag without its whole name, then a piece of another token."""
-        closes = self._call is not None or tag_name(text) in CLOSED
-        return not (closes or TEXTS[SEP].startswith(piece))
 
     def _may_be_tag(self, text: str, tag: Token) -> bool:
         if not self._body:

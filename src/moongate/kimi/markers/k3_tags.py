@@ -84,6 +84,13 @@ def without_cut_sep(text: str) -> str:
     return text[:at] if at >= 0 and TEXTS[Token.SEP].startswith(text[at:]) else text
 
 
+def closed_before_piece(text: str) -> str:
+    """The name in the text of a closing tag that ends with the beginning of another token; nothing if it does not."""
+    name, _, piece = text.rpartition("<")
+    name = name.strip()
+    return name if name in CLOSED and any(each.startswith("<" + piece) for each in TEXTS) else ""
+
+
 def tag_name(text: str) -> str:
     """The first word of a tag."""
     return (text.split(None, 1) or ("",))[0]
