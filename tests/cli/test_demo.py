@@ -48,7 +48,7 @@ def test_the_loop_fails_without_the_chain_and_works_with_it() -> None:
     assert lines[1].startswith("turn 2: 400 messages[1].tool_calls[0].id")
     lines, works = loop(repaired=True)
     assert works
-    assert lines[1] == 'turn 2: Done, 1 results: weather({"city":"Beijing"}) -> 21 °C, clear'
+    assert lines[1] == 'turn 2: Done, 1 result: weather({"city":"Beijing"}) -> 21 °C, clear'
 
 
 def test_it_is_plain_when_piped(capsys: pytest.CaptureFixture[str]) -> None:

@@ -49,7 +49,7 @@ def test_a_result_with_an_unknown_id_is_not_paired() -> None:
     first = next_answer({"messages": [USER], "tools": TOOLS}, Behaviour())
     assistant, result = answered(first)
     final = next_answer({"messages": [USER, assistant, result | {"tool_call_id": "x"}]}, Behaviour())
-    assert final.text == 'Done, 1 results: add({"a":"a 0"}) -> (no result)'
+    assert final.text == 'Done, 1 result: add({"a":"a 0"}) -> (no result)'
 
 
 def test_long_gives_five_answers() -> None:
@@ -161,4 +161,4 @@ def test_results_of_custom_calls_are_named_too() -> None:
         {"role": "assistant", "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "x", "content": "r"},
     ]
-    assert next_answer({"messages": messages}, Behaviour()).text == "Done, 1 results: patch(in) -> r"
+    assert next_answer({"messages": messages}, Behaviour()).text == "Done, 1 result: patch(in) -> r"

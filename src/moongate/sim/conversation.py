@@ -142,7 +142,8 @@ def _calls(tools: list[OfferedTool], made: int, count: int, behaviour: Behaviour
 
 def _final(messages: list[JsonObject]) -> str:
     results = list(_results(messages))
-    return f"Done, {len(results)} results: " + "; ".join(results)
+    word = "result" if len(results) == 1 else "results"
+    return f"Done, {len(results)} {word}: " + "; ".join(results)
 
 
 def _results(messages: list[JsonObject]) -> Iterator[str]:
