@@ -21,7 +21,7 @@ from tests.schemas import real_tools
 from bench.events import MODEL, call_events, marker_events, misaligned, reads, text_events
 from moongate import KimiTransformer, Session, read_reply
 from moongate.chat.contracts import Dialect, Encoder
-from moongate.dialects import MESSAGES, RESPONSES
+from moongate.dialects.fronts import MESSAGES, RESPONSES
 
 MOONSHOT = "https://api.moonshot.ai/v1"
 ROUNDS = 15

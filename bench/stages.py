@@ -18,7 +18,7 @@ from typing import Any
 from bench import turns
 from moongate import KimiTransformer
 from moongate.chat.contracts import Dialect
-from moongate.dialects import CHAT, MESSAGES, RESPONSES
+from moongate.dialects.fronts import CHAT, MESSAGES, RESPONSES
 from moongate.gateway.http.json_body import deeper_than, read_object
 from moongate.payload import dumps, loads
 

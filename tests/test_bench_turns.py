@@ -13,7 +13,7 @@ from bench.upstream import ARGUMENTS
 
 from moongate import KimiTransformer
 from moongate.chat.contracts import Dialect
-from moongate.dialects import MESSAGES, RESPONSES
+from moongate.dialects.fronts import MESSAGES, RESPONSES
 
 
 @pytest.mark.parametrize("size", turns.SIZES)

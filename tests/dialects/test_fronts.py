@@ -1,7 +1,13 @@
+"""Each path has its front."""
+
 from __future__ import annotations
 
-from moongate.dialects import MESSAGES
-from moongate.dialects.fronts import DIALECTS, FRONTS
+from moongate.dialects.fronts import CHAT, DIALECTS, FRONTS, MESSAGES, RESPONSES
+
+
+def test_each_path_has_its_dialect() -> None:
+    assert DIALECTS == {"/v1/chat/completions": CHAT, "/v1/messages": MESSAGES, "/v1/responses": RESPONSES}
+    assert [dialect.name for dialect in DIALECTS.values()] == ["chat", "messages", "responses"]
 
 
 def test_paths_names_and_client_headers_are_unique() -> None:

@@ -24,7 +24,7 @@ from tests.support.length import examples
 
 from moongate.chat.contracts import Dialect
 from moongate.chat.items import Chunk, Done
-from moongate.dialects import MESSAGES, RESPONSES
+from moongate.dialects.fronts import MESSAGES, RESPONSES
 from moongate.errors import BadRequest, BadUpstream
 
 RECORDINGS = Path(__file__).parent / "recordings"

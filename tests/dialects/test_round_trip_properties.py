@@ -19,7 +19,7 @@ from tests.support.length import examples
 
 from moongate import KimiTransformer, Session
 from moongate.chat.contracts import Dialect
-from moongate.dialects import MESSAGES, RESPONSES
+from moongate.dialects.fronts import MESSAGES, RESPONSES
 
 Json = dict[str, Any]
 NAMES = ["ls", "read_file", "mcp__git__log", "a-b"]

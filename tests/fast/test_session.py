@@ -13,7 +13,7 @@ from moongate import BadUpstream, KimiTransformer
 from moongate.chat.base import BaseExchange
 from moongate.chat.contracts import Dialect, Encoder, Exchange
 from moongate.chat.items import Chunk, Item
-from moongate.dialects import CHAT, MESSAGES, RESPONSES
+from moongate.dialects.fronts import CHAT, MESSAGES, RESPONSES
 from moongate.errors import GatewayError
 from moongate.fast.session import FastSession
 from moongate.pipeline.session import Session

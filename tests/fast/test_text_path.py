@@ -8,7 +8,7 @@ from tests.kimi.answering import K2, PARSING, REQUEST, begin
 
 from moongate import KimiTransformer
 from moongate.chat.items import Chunk
-from moongate.dialects import CHAT, MESSAGES
+from moongate.dialects.fronts import CHAT, MESSAGES
 from moongate.fast.envelope import EnvelopeLearner
 from moongate.fast.shortcuts import shortcut_of
 from moongate.fast.text_path import TextPath

@@ -9,7 +9,7 @@ import pytest
 
 from moongate.chat.contracts import Dialect
 from moongate.chat.items import Chunk, Item
-from moongate.dialects import CHAT, MESSAGES, RESPONSES
+from moongate.dialects.fronts import CHAT, MESSAGES, RESPONSES
 from moongate.errors import GatewayError
 from moongate.fast.envelope import ChunkEnvelope, EnvelopeLearner
 from moongate.fast.rewriter import PayloadChunk

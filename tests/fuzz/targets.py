@@ -21,7 +21,7 @@ from tests.kimi.marker_reading import ParsedChoice
 
 from moongate.chat.accumulate import Accumulator
 from moongate.chat.contracts import Dialect
-from moongate.dialects import CHAT, DIALECTS, MESSAGES, RESPONSES
+from moongate.dialects.fronts import CHAT, DIALECTS, MESSAGES, RESPONSES
 from moongate.errors import BadRequest, ConfigError, GatewayError
 from moongate.gateway.config.load import parse_config
 from moongate.gateway.http.json_body import read_object

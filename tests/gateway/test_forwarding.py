@@ -16,7 +16,7 @@ from tests.support.length import examples
 
 from moongate import KimiTransformer
 from moongate.chat.contracts import Dialect
-from moongate.dialects import CHAT, MESSAGES, RESPONSES
+from moongate.dialects.fronts import CHAT, MESSAGES, RESPONSES
 from moongate.fast.session import FastSession
 from moongate.gateway.config.limit_settings import Timeouts
 from moongate.gateway.http.relay import Relay

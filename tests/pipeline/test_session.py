@@ -15,7 +15,7 @@ from moongate.chat.base import BaseExchange
 from moongate.chat.contracts import Dialect, Exchange
 from moongate.chat.items import Chunk, Done, Failure, Item
 from moongate.chat.requested_usage import UsageFilter
-from moongate.dialects import MESSAGES, RESPONSES
+from moongate.dialects.fronts import MESSAGES, RESPONSES
 from moongate.errors import GatewayError
 from moongate.pipeline.non_stream import read_reply
 from moongate.pipeline.session import Session

@@ -25,7 +25,7 @@ from tests.support.vectors import rows, sent_names, stream_bytes, with_sent_name
 
 from moongate import GatewayError
 from moongate.chat.contracts import Dialect, Exchange
-from moongate.dialects import CHAT, MESSAGES, RESPONSES
+from moongate.dialects.fronts import CHAT, MESSAGES, RESPONSES
 from moongate.fast.session import FastSession
 from moongate.kimi.transformer import KimiTransformer, PlainKimiTransformer
 from moongate.pipeline.session import Session

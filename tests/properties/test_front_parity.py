@@ -34,9 +34,9 @@ from tests.support.front import Front
 from tests.support.fronts import FRONTS
 
 from moongate.chat.contracts import Dialect
-from moongate.dialects import CHAT, RESPONSES
-from moongate.dialects import MESSAGES as MESSAGES_FRONT
 from moongate.dialects.anthropic_messages.partial import readable_object
+from moongate.dialects.fronts import CHAT, RESPONSES
+from moongate.dialects.fronts import MESSAGES as MESSAGES_FRONT
 from moongate.fast.session import FastSession
 from moongate.kimi.transformer import KimiTransformer, PlainKimiTransformer
 from moongate.pipeline.session import Session

@@ -29,7 +29,7 @@ from tests.support.json_schema import misfit
 
 from moongate import BadUpstream, Session, Verdict
 from moongate.chat.contracts import Exchange
-from moongate.dialects import CHAT
+from moongate.dialects.fronts import CHAT
 from moongate.fast.session import FastSession
 from moongate.kimi.transformer import KimiTransformer, PlainKimiTransformer
 

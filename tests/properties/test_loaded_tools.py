@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from moongate.dialects import MESSAGES, RESPONSES
+from moongate.dialects.fronts import MESSAGES, RESPONSES
 from moongate.payload import JsonObject
 
 SEEDS = range(300)

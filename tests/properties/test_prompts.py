@@ -13,7 +13,7 @@ from tests.properties.front_bodies import messages_body, responses_body
 from tests.support.length import by_length
 
 from moongate.chat.contracts import Dialect
-from moongate.dialects import MESSAGES, RESPONSES
+from moongate.dialects.fronts import MESSAGES, RESPONSES
 from moongate.kimi.transformer import KimiTransformer
 from moongate.payload import JsonObject
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from moongate.dialects import MESSAGES as MESSAGES_FRONT
-from moongate.dialects import RESPONSES
+from moongate.dialects.fronts import MESSAGES as MESSAGES_FRONT
+from moongate.dialects.fronts import RESPONSES
 from moongate.kimi.markers.arguments import ArgumentsRepair
 from moongate.kimi.markers.json_scan import JsonScanner
 from moongate.kimi.request.history import read_history

@@ -11,6 +11,8 @@ from moongate.dialects.openai_chat import CHAT, model_list
 from moongate.dialects.openai_responses import RESPONSES
 from moongate.payload import JsonObject
 
+__all__ = ["CHAT", "DIALECTS", "FRONTS", "MESSAGES", "RESPONSES", "Front"]
+
 ModelList = Callable[[Sequence[tuple[str, str]]], JsonObject]
 
 

@@ -1,21 +1,18 @@
 """How the known fronts write text that did not become items.
 
-An encoder is found by its type. One that is not in the table has no writer: its answers are written the plain way.
+The encoder's type says which writer it has. One of an unknown type has none: its answers are written the plain way.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import cast
 
 from moongate.chat.contracts import Encoder
 from moongate.chat.items import Chunk
 from moongate.dialects.answer_encoder import AnswerEncoder
-from moongate.dialects.anthropic_messages.stream import MessagesEncoder
 from moongate.dialects.blocks import Kind
 from moongate.dialects.openai_chat import ChatEncoder
-from moongate.dialects.openai_responses.stream import ResponsesEncoder
 from moongate.fast.envelope import ChunkEnvelope, text_value
 from moongate.fast.rewriter import MadeChunk
 
@@ -95,9 +92,7 @@ def writer_of(encoder: Encoder) -> TextWriter | None:
     cls: type[object] = type(encoder)
     if cls is ChatEncoder:
         return ChatWriter()
-    if cls is MessagesEncoder or cls is ResponsesEncoder:
-        return BlockWriter(cast(AnswerEncoder, encoder))
-    return None
+    return BlockWriter(encoder) if isinstance(encoder, AnswerEncoder) else None
 
 
 def _kind_of(envelope: ChunkEnvelope) -> Kind:

@@ -10,7 +10,7 @@ from moongate.chat.base import BaseExchange
 from moongate.chat.contracts import Note
 from moongate.chat.event_reader import shown_message
 from moongate.chat.verdict import Verdict
-from moongate.dialects import FRONTS
+from moongate.dialects.fronts import FRONTS
 from moongate.errors import BadUpstream, GatewayError
 from moongate.kimi.answer.judge import Judge
 from moongate.kimi.answer.schema_check import checked

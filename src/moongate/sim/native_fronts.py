@@ -8,7 +8,7 @@ from typing import Final
 
 from moongate.chat.base import BaseExchange
 from moongate.chat.contracts import Dialect
-from moongate.dialects import FRONTS
+from moongate.dialects.fronts import FRONTS
 from moongate.errors import BadRequest, UpstreamRefused
 from moongate.payload import JsonObject, dumps, object_of
 from moongate.pipeline.session import Session

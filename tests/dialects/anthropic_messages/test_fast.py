@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from moongate.chat.fast import KnownTools
-from moongate.dialects import MESSAGES
+from moongate.dialects.fronts import MESSAGES
 from moongate.payload import dumps
 
 READ = {"name": "read", "description": "Reads.", "input_schema": {"type": "object"}}

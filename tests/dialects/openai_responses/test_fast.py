@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from moongate.chat.fast import KnownTools
-from moongate.dialects import RESPONSES
+from moongate.dialects.fronts import RESPONSES
 from moongate.payload import dumps
 
 READ = {"type": "function", "name": "read", "parameters": {"type": "object"}}

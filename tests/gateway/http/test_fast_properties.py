@@ -11,7 +11,7 @@ from tests.schemas import real_tools
 
 from moongate import KimiTransformer
 from moongate.chat.contracts import Dialect
-from moongate.dialects import CHAT, MESSAGES, RESPONSES
+from moongate.dialects.fronts import CHAT, MESSAGES, RESPONSES
 from moongate.errors import GatewayError
 from moongate.gateway.http.fast import KnownToolsReader
 from moongate.gateway.http.json_body import read_object

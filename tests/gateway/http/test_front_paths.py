@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from moongate.dialects import CHAT, FRONTS, MESSAGES, RESPONSES
+from moongate.dialects.fronts import CHAT, FRONTS, MESSAGES, RESPONSES
 from moongate.gateway.http.front_paths import DIALECT_BY_PATH, front_of
 from moongate.gateway.http.pages import COSTLY_PAGES, PAGES
 

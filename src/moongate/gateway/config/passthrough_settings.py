@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from moongate.dialects import FRONTS
+from moongate.dialects.fronts import FRONTS
 from moongate.gateway.config.places import ConfigPlace
 from moongate.gateway.config.shapes import MapOf, Number, TextSetting
 from moongate.gateway.config.table import REQUIRED, setting

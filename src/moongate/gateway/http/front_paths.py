@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from moongate.chat.contracts import Dialect
-from moongate.dialects import FRONTS, Front
+from moongate.dialects.fronts import FRONTS, Front
 
 DEFAULT_FRONT: Final = FRONTS[0]
 # Each path also without `/v1`, for clients whose base URL lacks it.

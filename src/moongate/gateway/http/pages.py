@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from moongate import __version__, payload
-from moongate.dialects import FRONTS, Front
+from moongate.dialects.fronts import FRONTS, Front
 from moongate.errors import MethodNotAllowed, NotFound
 from moongate.gateway.http.auth import Client
 from moongate.gateway.http.json_body import read_object

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from moongate.dialects import FRONTS
+from moongate.dialects.fronts import FRONTS
 from moongate.errors import (
     BadRequest,
     BadUpstream,
