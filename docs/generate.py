@@ -207,8 +207,8 @@ def speed_sentence() -> str:
         return "[All figures](docs/speed.md).\n"
     texts = [cell.replace(" (", " µs (").replace("×)", "× nginx)") for cell in (*request, *chunk)]
     return (
-        f"CPU of a small request: {texts[0]} as machine code (`make compiled`), {texts[1]} as Python; "
-        f"of a streamed chunk: {texts[2]}, {texts[3]}. [All figures](docs/speed.md).\n"
+        f"A small request takes {texts[0]} of CPU time as machine code (`make compiled`) and {texts[1]} as Python; "
+        f"a streamed chunk takes {texts[2]} and {texts[3]}. [All figures](docs/speed.md).\n"
     )
 
 
