@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 PROGRAM = '''
-from moongate import dialects
+from moongate.dialects import fronts
 
 
 class ShoutDialect:
@@ -19,7 +19,7 @@ class ShoutDialect:
     passes_bytes_through = False
 
     def __getattr__(self, name):
-        return getattr(dialects.CHAT, name)
+        return getattr(fronts.CHAT, name)
 
     def encode(self, reply, client_request):
         return {"shout": reply["choices"][0]["message"]["content"].upper()}
@@ -28,9 +28,9 @@ class ShoutDialect:
         return {"oh no": error.status}
 
 
-dialects.FRONTS = (
-    *dialects.FRONTS,
-    dialects.Front(
+fronts.FRONTS = (
+    *fronts.FRONTS,
+    fronts.Front(
         "/v1/shout",
         ShoutDialect(),
         client_header=b"x-shout",
