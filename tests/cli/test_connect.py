@@ -233,6 +233,12 @@ def test_kimi_code_gets_its_default_model_and_its_window(folder: Path) -> None:
         ("moonshot-v1-32k", 32_768),
         ("moonshot-v1-8k", 8_192),
         ("moonshot-v1-auto", 131_072),
+        ("moonshotai/Kimi-K3", 1_048_576),
+        ("accounts/fireworks/models/kimi-k3p1-pro", 1_048_576),
+        ("kimi-for-coding", 1_048_576),
+        ("k3-256k", 262_144),
+        ("accounts/fireworks/models/kimi-k2p7-code", 262_144),
+        ("my-alias", 262_144),
     ],
 )
 def test_windows_of_models(model: str, window: int) -> None:

@@ -7,14 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from moongate.kimi.generations import recognise_model
 from moongate.payload import JsonObject
 
-CONTEXT_WINDOW: Final = 262_144  # tokens; of every generation since K2-0905
+CONTEXT_WINDOW: Final = 262_144  # tokens; of most generations since K2-0905
+LARGE_WINDOW: Final = 1_048_576
+LARGE: Final = frozenset({"k2.8", "k3", "k3.1"})  # the generations that have it
 # Models with a smaller window. The first K2 has no date in its name, or the date of July.
 _SMALLER: Final = (
     (re.compile(r"moonshot-v1-8k"), 8_192),
     (re.compile(r"moonshot-v1-32k"), 32_768),
     (re.compile(r"moonshot-v1|k2-0711|k2-(instruct|base)$"), 131_072),
+    (re.compile(r"-256k$"), CONTEXT_WINDOW),
 )
 
 
@@ -51,4 +55,5 @@ class AgentSettings:
 def context_window(model: str) -> int:
     """The tokens that a model takes, by its name. A server of your own may be set to less."""
     name = model.lower()
-    return next((window for pattern, window in _SMALLER if pattern.search(name)), CONTEXT_WINDOW)
+    usual = LARGE_WINDOW if recognise_model(model).generation in LARGE else CONTEXT_WINDOW
+    return next((window for pattern, window in _SMALLER if pattern.search(name)), usual)
