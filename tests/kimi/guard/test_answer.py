@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from tests.kimi.answering import REQUEST as TWO_TOOLS
-from tests.kimi.answering import answer, call
+from tests.kimi.answering import answer, call, chunk
 from tests.kimi.answering import begin as begin_kimi
-from tests.kimi.guard.guarding import DAMAGED, MENDABLE, READ, REQUEST, calls_answer, read_call, streamed
+from tests.kimi.guard.guarding import DAMAGED, MENDABLE, READ, REQUEST, calls_answer, fed, read_call, shown, streamed
+from tests.kimi.guard.guarding import begin as begin_guarded
 
 from moongate.chat.items import Chunk, Done
 from moongate.chat.verdict import Verdict
 from moongate.kimi.exchange import MAX_CHOICES
 from moongate.kimi.guard.answer import MAX_KEPT, GuardedAnswer, call_entry, with_call
 from moongate.kimi.guard.calls import CallGuard, GuardedCall
+from moongate.kimi.guard.held_calls import MAX_HELD_CHARS
 from moongate.kimi.guard.tool_schemas import ToolSchemas
 
 Row = dict[str, Any]
@@ -75,9 +78,9 @@ def test_a_streamed_answer() -> None:
     found = guarded()
     items = streamed(read_call(DAMAGED))
     for item in items[:-1]:
-        for chunk in found.exchange.feed(item):
-            assert isinstance(chunk, Chunk)
-            found.choice(0).held.hold(chunk, chunk.payload["choices"][0]["delta"]["tool_calls"])
+        for each in found.exchange.feed(item):
+            assert isinstance(each, Chunk)
+            found.choice(0).held.hold(each, each.payload["choices"][0]["delta"]["tool_calls"])
     (finish,) = found.exchange.feed(items[-1])
     assert isinstance(finish, Chunk)
     found.choice(0).finish = finish
@@ -94,9 +97,9 @@ def test_a_streamed_answer() -> None:
 def test_a_stream_whose_choice_never_ended_is_not_judged_again() -> None:
     found = guarded()
     for item in streamed(read_call(DAMAGED))[:-1]:
-        for chunk in found.exchange.feed(item):
-            assert isinstance(chunk, Chunk)
-            found.choice(0).held.hold(chunk, chunk.payload["choices"][0]["delta"]["tool_calls"])
+        for each in found.exchange.feed(item):
+            assert isinstance(each, Chunk)
+            found.choice(0).held.hold(each, each.payload["choices"][0]["delta"]["tool_calls"])
     found.end_stream()
     assert found.exchange.answer.judge.choices == {}
 
@@ -141,3 +144,35 @@ def test_it_is_valid_if_one_choice_is() -> None:
     found = guarded()
     read(found, calls_answer(read_call()))
     assert found.is_valid()
+
+
+@pytest.mark.parametrize("guard", ["repair", "retry"])
+@pytest.mark.parametrize(
+    ("end", "wanted"),
+    [
+        ('"}', Verdict("clean")),
+        ('","limit":"5"}', Verdict("damaged", ("schema_mismatch",))),
+        ('","limit":"5', Verdict("damaged", ("invalid_json",))),
+    ],
+)
+def test_calls_that_are_too_long_to_be_held_are_judged_whole(guard: str, end: str, wanted: Verdict) -> None:
+    exchange = begin_guarded(guard)
+    first, second = read_call(), read_call('{"path":"', 1)
+    head = streamed(first, second)[:-1]
+    rest = ["x" * MAX_HELD_CHARS, "x", end]
+    deltas = [chunk({"tool_calls": [{"index": 1, "function": {"arguments": part}}]}) for part in rest]
+    _, calls, reasons = shown(fed(exchange, [*head, *deltas, chunk({}, "tool_calls")]))
+    assert calls[1][2] == '{"path":"' + "".join(rest)
+    assert reasons == ["tool_calls"]
+    assert exchange.verdict == wanted
+    assert exchange.next_request() is None
+
+
+def test_a_call_that_was_mended_before_too_much_was_held_is_judged_as_it_left() -> None:
+    exchange = begin_guarded("retry")
+    head = streamed(read_call(MENDABLE, 0, "Read"), read_call('{"path":"', 1))[:-1]
+    rest = ["x" * MAX_HELD_CHARS, '"}']
+    deltas = [chunk({"tool_calls": [{"index": 1, "function": {"arguments": part}}]}) for part in rest]
+    _, calls, _ = shown(fed(exchange, [*head, *deltas, chunk({}, "tool_calls")]))
+    assert calls[0][1:] == ("read", '{"path":"a","limit":5}')
+    assert exchange.verdict == Verdict("repaired")

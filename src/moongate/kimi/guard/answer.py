@@ -10,9 +10,11 @@ from moongate.chat.items import Chunk
 from moongate.chat.progress import choice_index
 from moongate.chat.replay import chunks_of
 from moongate.chat.verdict import Verdict
+from moongate.kimi.answer.judge import JudgedCall
+from moongate.kimi.answer.schema_check import schema_check
 from moongate.kimi.exchange import MAX_CHOICES, KimiExchange
 from moongate.kimi.guard.calls import CallGuard, GuardedCall
-from moongate.kimi.guard.held_calls import HeldCalls, renamed_id
+from moongate.kimi.guard.held_calls import HeldCall, HeldCalls, renamed_id
 from moongate.kimi.guard.tries import NEVER_TRIED_AGAIN, TRIED_AGAIN
 from moongate.payload import JsonObject, loads
 
@@ -120,7 +122,7 @@ class GuardedAnswer:
             call = self._guard.check(name, text, custom=kind == "custom")
             guarded.calls.append(call)
             guarded.entries.append(with_call(entry, call) if call.notes else entry)
-        self._judge(index, guarded.calls)
+        self._judge(index, [call.judged for call in guarded.calls])
         if not any(call.notes for call in guarded.calls):
             return choice
         self._note(index, guarded.calls)
@@ -129,6 +131,11 @@ class GuardedAnswer:
     def end_stream(self) -> None:
         """The stream is over: its calls are judged."""
         self.is_over = True
+        judge = self.exchange.answer.judge
+        if any(choice.held.flowing for choice in self.choices.values()) and (
+            check := schema_check(self.exchange.answer)
+        ):
+            check()
         for index, choice in self.choices.items():
             checked = [*choice.held.calls, *choice.held.checked()]
             choice.calls = [guarded for _, guarded in checked]
@@ -136,7 +143,8 @@ class GuardedAnswer:
                 call_entry(renamed_id(held.original_id, held.name, call.name), call) for held, call in checked
             ]
             if choice.calls:
-                self._judge(index, choice.calls)
+                left = [call.judged for call in choice.calls]
+                self._judge(index, _as_they_left(checked, judge.calls.get(index, [])) if choice.held.flowing else left)
                 self._note(index, choice.calls)
 
     def release(self) -> list[Chunk]:
@@ -152,17 +160,24 @@ class GuardedAnswer:
         tail, self.tail = self.tail, []
         return [*chunks, *tail]
 
-    def _judge(self, index: int, calls: Sequence[GuardedCall]) -> None:
+    def _judge(self, index: int, calls: Sequence[JudgedCall]) -> None:
         judge = self.exchange.answer.judge
         end = judge.ends.get(index)
         if end is not None:
-            judge.choice(index, [call.judged for call in calls], end)
+            judge.choice(index, calls, end)
 
     def _note(self, index: int, calls: Sequence[GuardedCall]) -> None:
         notes = self.exchange.answer.notes
         for at, call in enumerate(calls):
             for note in call.notes:
                 notes.add_explained(note._replace(where=f"choices[{index}].message.tool_calls[{at}]{note.where}"))
+
+
+def _as_they_left(held: Sequence[tuple[HeldCall, GuardedCall]], came: Sequence[JudgedCall]) -> list[JudgedCall]:
+    """The calls of a choice that flows: those that were held until they were whole, then the others as they came."""
+    pairs = enumerate(zip(held, came, strict=False))
+    whole = {at: left.judged for at, ((part, left), call) in pairs if part.arguments == call.arguments}
+    return [whole.get(at, call) for at, call in enumerate(came)]
 
 
 def _unescaped(text: str | bytes) -> str:
