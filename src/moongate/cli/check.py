@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from moongate.chat.contracts import Transformer
 from moongate.cli.argument_types import seconds
+from moongate.cli.banner import build_line
 from moongate.cli.check_json import print_invalid, print_valid
 from moongate.cli.config_path import add_config_option, load_config
 from moongate.cli.console import Console
@@ -18,7 +19,6 @@ from moongate.errors import ConfigError
 from moongate.gateway.config.load import Config
 from moongate.gateway.config.schema import json_schema
 from moongate.gateway.config.sources import Source
-from moongate.gateway.http.pages import build_line
 from moongate.gateway.http.redaction import Redactor
 from moongate.gateway.routing.route import Route
 from moongate.gateway.routing.routes import Routes

@@ -46,13 +46,6 @@ def is_compiled() -> bool:
     return not str(payload.__file__).endswith(".py")
 
 
-def build_line() -> str:
-    """Which of the two builds runs, for people."""
-    if is_compiled():
-        return "runs as machine code"
-    return "runs as Python; `make compiled` builds the same as machine code, which takes about a fifth less CPU"
-
-
 def _require_get(request: PageRequest) -> None:
     if request.method not in ("GET", "HEAD"):
         raise MethodNotAllowed("This path takes GET")
