@@ -145,6 +145,37 @@ def test_an_option_error_of_a_custom_transformer_names_its_place(tmp_path: Path)
     assert str(caught.value) == "c.json:1: transformers.X: no good"
 
 
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("raise ConfigError('no good', path='team[0]')", "team[0]: no good"),
+        ("return KimiTransformer.from_config(options, model=model, path='')", "team: unknown option 'team'"),
+    ],
+)
+def test_an_option_error_of_a_custom_transformer_has_the_line_of_the_option(
+    tmp_path: Path, body: str, found: str
+) -> None:
+    (tmp_path / "t.py").write_text(
+        "from moongate import ConfigError, KimiTransformer\n"
+        "class T:\n"
+        "    @classmethod\n"
+        f"    def from_config(cls, options, *, model, base_url): {body}\n"
+        "    def begin(self, r): ...\n"
+    )
+    text = """{
+      "providers": [{
+        "name": "p", "api_base_url": "http://127.0.0.1:1/v1", "models": ["m"],
+        "transformer": {"use": [["T", {
+          "team": ["x"]
+        }]]}
+      }],
+      "transformers": {"T": "t.py:T"}
+    }"""
+    with pytest.raises(ConfigError) as caught:
+        parse_config(text, "config.json", tmp_path, {})
+    assert str(caught.value).startswith(f"config.json:5: providers[0].transformer.use[0][1].{found}")
+
+
 def test_secrets_in_third_party_exceptions_are_masked(tmp_path: Path) -> None:
     """Secrets of the configuration, wherever they come from, are not shown in the text of an exception."""
     (tmp_path / "key.txt").write_text("sk-from-a-file-1234\n")

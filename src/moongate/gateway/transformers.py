@@ -126,13 +126,20 @@ def _construct(
     from_config = getattr(factory, "from_config", None)
     try:
         made = from_config(options, model=model, base_url=base_url) if callable(from_config) else factory(**options)
-    except ConfigError:
-        raise
+    except ConfigErrors as several:
+        raise ConfigErrors([_placed(each, at) for each in several.errors]) from None
+    except ConfigError as error:
+        raise _placed(error, at) from None
     except Exception as error:  # third-party code may raise anything
         raise at.error(f"cannot be built: {type(error).__name__}: {error}") from None
     if not callable(getattr(made, "begin", None)):
         raise at.error(f"{type(made).__name__} is not a transformer: it has no begin(request)")
     return made  # type: ignore[no-any-return]
+
+
+def _placed(error: ConfigError, at: ConfigPlace) -> ConfigError:
+    """An error about options: the path in it begins at them."""
+    return ConfigError(error.message, path=f"{at.path}.{error.path}") if error.path else error
 
 
 def _load(path: str, folder: Path, at: ConfigPlace) -> Callable[..., Any]:
