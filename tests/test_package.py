@@ -131,6 +131,15 @@ def test_the_names_of_the_library_are_imported_when_they_are_used() -> None:
         moongate.nothing  # noqa: B018
 
 
+def test_the_library_loads_the_chat_front_alone() -> None:
+    code = "import sys; from moongate import *; print(*sorted(n for n in sys.modules if n.startswith('moongate.')))"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "moongate.dialects.openai_chat" in shown
+    assert [
+        name for name in shown if re.match(r"moongate\.(dialects\.(anthropic|openai_resp)|native|gateway|net)", name)
+    ] == []
+
+
 def without_posix(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Python without what Windows does not have."""
     hide = f"import sys; sys.modules.update(dict.fromkeys({POSIX_ONLY}))"
