@@ -22,6 +22,8 @@ from typing import Self
 from bench.contender import KEY, MODELS, Contender
 from bench.contenders import AGAIN, COMPILED, again, build
 from bench.harness import Bench
+from bench.page_cost import ADMIN_KEY, OpenPage
+from bench.process import free_port
 from bench.rows import CHUNK, REQUEST, Row, turn_row
 from bench.samples import Samples
 from bench.table import number
@@ -71,6 +73,8 @@ class Feature:
     env: Mapping[str, str] = field(default_factory=dict)
     beside: Callable[[int], AbstractContextManager[object]] = nobody  # gets the gateway's port
     prefix: str = ""  # before the model's name, if not the usual one
+    page: bool = False  # somebody has the inspector's list of requests open
+    apart: bool = False  # not a part of everything at once
 
 
 TRACES = {  # nobody listens at this address: what is sampled is made and thrown away
@@ -90,7 +94,8 @@ FEATURES = (
     Feature("usage in SQLite", {"store": "usage.db"}),
     Feature("judge at its default", {"judge": 0.05}),
     Feature("traces, 1 % of the requests", env=TRACES),
-    Feature("all requests captured (inspect)", {"inspect": True}),
+    Feature("inspector open", page=True),
+    Feature("all requests captured (inspect)", {"inspect": True}, apart=True),
     Feature(
         "a route of two targets",
         {"routes": {f"{ROUTED}{model}": {"targets": [f"plain,{model}", f"agent,{model}"]} for model in MODELS}},
@@ -101,7 +106,8 @@ ROWS = (turn_row(HEADLINE, "chat"), REQUEST, CHUNK)
 
 
 def everything(features: tuple[Feature, ...]) -> Feature:
-    """All of them in one configuration; of two that set the same, the later one wins."""
+    """All that are not apart, in one configuration; of two that set the same, the later one wins."""
+    features = tuple(feature for feature in features if not feature.apart)
     settings: dict[str, object] = {}
     env: dict[str, str] = {}
     for feature in features:
@@ -109,21 +115,26 @@ def everything(features: tuple[Feature, ...]) -> Feature:
         env |= feature.env
     beside = next((each.beside for each in features if each.beside is not nobody), nobody)
     prefix = next((each.prefix for each in features if each.prefix), "")
-    return Feature(EVERYTHING, settings, env, beside, prefix)
+    return Feature(EVERYTHING, settings, env, beside, prefix, page=any(feature.page for feature in features))
 
 
-def configured(feature: Feature, python: str, source: str) -> Contender:
+def configured(feature: Feature, python: str, source: str, admin: int | None = None) -> Contender:
+    """`admin`: the port of its page, if somebody opens it."""
     settings = {**BARE_SETTINGS, **feature.settings}
+    if admin is not None:
+        settings["admin"] = {"port": admin, "key": ADMIN_KEY}
     made = build(feature.name, python, source=source, env=feature.env, settings=settings)
     return replace(made, prefix=feature.prefix) if feature.prefix else made
 
 
-def measured(features: tuple[Feature, ...], bench: Bench, rounds: int) -> None:
+def measured(features: tuple[Feature, ...], bench: Bench, rounds: int, pages: Mapping[str, int]) -> None:
+    """`pages`: the ports of those that somebody opens."""
     beside = {feature.name: feature.beside for feature in features}
     for _ in range(rounds):
         for row in ROWS:
             for contender in bench.order():
-                with beside.get(contender.name, nobody)(bench.running[contender].port):
+                admin, beside_it = pages.get(contender.name), beside.get(contender.name, nobody)
+                with beside_it(bench.running[contender].port), nullcontext() if admin is None else OpenPage(admin):
                     bench.measure(contender, row)
 
 
@@ -156,9 +167,10 @@ def main() -> int:
     asked = options.parse_args()
     features = (*FEATURES, everything(FEATURES))
     bare = configured(Feature(BARE), asked.python, asked.source)
-    others = [configured(feature, asked.python, asked.source) for feature in features]
+    pages = {feature.name: free_port() for feature in features if feature.page}
+    others = [configured(feature, asked.python, asked.source, pages.get(feature.name)) for feature in features]
     with Bench([bare, again(bare), *others], quick=asked.quick) as bench:
-        measured(features, bench, asked.rounds)
+        measured(features, bench, asked.rounds, pages)
     print(printed(bench.samples))
     for name, why in bench.skipped.items():
         print(f"{name}: skipped, {why}")

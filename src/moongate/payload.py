@@ -71,7 +71,8 @@ def _check_values(data: bytes | str, limit: int) -> None:
 def loads(data: bytes | str, values: int = MAX_VALUES) -> Any:
     """The value of a JSON text. Raises ValueError for anything else (NaN, Infinity, bad UTF-8), and for a text that is
     nested too deeply or holds more than so many values, also if it stands inside of another text."""
-    _check_values(data, values)
+    if len(data) > values:
+        _check_values(data, values)
     try:
         return orjson.loads(data)
     except ValueError:

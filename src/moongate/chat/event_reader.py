@@ -56,7 +56,7 @@ def _loads_leniently(data: bytes) -> object:
 def is_answer(body: JsonObject) -> bool:
     """Does this document hold choices with messages, of the types that every client relies on?"""
     choices = body.get("choices")
-    return isinstance(choices, list) and bool(choices) and all(_is_choice(choice) for choice in choices)
+    return isinstance(choices, list) and bool(choices) and all(map(_is_choice, choices))
 
 
 def _is_choice(choice: object) -> bool:

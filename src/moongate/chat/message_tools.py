@@ -5,7 +5,7 @@ Few models take them. For the others they move to the top-level `tools`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -28,14 +28,16 @@ def offers_tools(request: JsonObject) -> bool:
     if request.get("tools"):
         return True
     messages = request.get("messages")
-    return isinstance(messages, list) and any(
-        "tools" in each and each["tools"] for each in messages if type(each) is dict
-    )
+    if isinstance(messages, list):
+        for each in messages:
+            if type(each) is dict and each.get("tools"):
+                return True
+    return False
 
 
-def tools_of(messages: list[JsonObject], positions: Iterable[int]) -> Iterator[object]:
+def tools_of(messages: list[JsonObject], positions: Iterable[int]) -> list[object]:
     """The tools of the messages at these positions, in order."""
-    return (tool for at in positions for tool in messages[at]["tools"])
+    return [tool for at in positions for tool in messages[at]["tools"]]
 
 
 def named_body(tool: object) -> JsonObject | None:

@@ -51,6 +51,12 @@ class Target:
     dialect: str = "chat"  # that the provider speaks, by the name of its front
     counters_by_front: dict[str, TargetCounters] = field(default_factory=dict)
 
+    names: frozenset[str] = field(init=False)  # what clients call it without an alias
+
+    def __post_init__(self) -> None:
+        names = (self.model, self.name, f"{self.provider}/{self.model}")
+        object.__setattr__(self, "names", frozenset(names))
+
     @property
     def name(self) -> str:
         return f"{self.provider},{self.model}"

@@ -122,7 +122,8 @@ class Notes(Sequence[Note]):
             where = f"choices[{choice}].message.tool_calls[{call}]{member}"
         if isinstance(where, _Explained):
             return Note(kind, where.where, before, after, where.why)
-        return Note(kind, where, before, after)
+        # As `Note(…)`, without its `__new__`, which is a Python function: a long history has hundreds of notes.
+        return tuple.__new__(Note, (kind, where, before, after, ""))
 
 
 class _Explained:

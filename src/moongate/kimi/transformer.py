@@ -20,7 +20,6 @@ from moongate.kimi.property_exchange import PropertyRestoringExchange
 from moongate.kimi.refusals import recognise_refusal, with_learned
 from moongate.kimi.request.prepare import prepare
 from moongate.kimi.request.schema_cache import SchemaCache
-from moongate.kimi.schema import StepBudget
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +70,12 @@ class KimiTransformer:
 
     def begin_quickly(self, request: Mapping[str, Any]) -> Exchange:
         """The same, for an event loop. Raises TakesLong if there are many schemas that were not seen before."""
-        exchange = self._begin(request, StepBudget(quick=True))
+        exchange = self._begin(request, quick=True)
         return exchange if self.options.guard == "off" else self._guarded(request, exchange)
 
     def begin_unguarded(self, request: Mapping[str, Any]) -> KimiExchange:
         """The same without the guard (section 14)."""
-        return self._begin(request, StepBudget())
+        return self._begin(request)
 
     @property
     def unguarded(self) -> Self:
@@ -113,9 +112,9 @@ class KimiTransformer:
         model, host = with_learned(*self._facts, rules, self.options)
         return replace(self, model=model, host=host)
 
-    def _begin(self, request: Mapping[str, Any], steps: StepBudget) -> KimiExchange:
+    def _begin(self, request: Mapping[str, Any], *, quick: bool = False) -> KimiExchange:
         model, host = self._facts
-        prepared = prepare(request, self.options, model, host, self._cache, self._blank, steps)
+        prepared = prepare(request, self.options, model, host, self._cache, self._blank, quick=quick)
         answer = AnswerContext(self.options, model, prepared, self._tokens, self._marker_starts, self.fast)
         if prepared.names.properties:
             return PropertyRestoringExchange(prepared.request, answer)

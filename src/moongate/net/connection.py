@@ -170,12 +170,13 @@ class Connection:
         exchange = self._exchange
         if not reusable:
             self._transport.abort()
-        elif exchange is not None:
+        elif exchange is not None and self._paused:
             self.resume(exchange)
         if exchange is not None:
             self._exchange = self._forwarder = None
             self._used = True
-            self.resume_writing()
+            if self._writable is not None:
+                self._writable.set()
             exchange.end(error)
             self._on_free(self, reusable)
             exchange.wake()

@@ -112,7 +112,7 @@ class Pool:
         elif reusable:
             connection.close_after(self._idle_seconds)
             self._idle.append(connection)
-            while not self._idle[0].is_open():  # the oldest are at this end and expire first
+            while (oldest := self._idle[0]) is not connection and not oldest.is_open():  # those expire first
                 self._idle.popleft()
 
 

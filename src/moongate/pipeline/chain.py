@@ -82,10 +82,9 @@ class Chain:
 
 
 def _begun(request: Any, begins: Sequence[Begin], again: Sequence[Begin]) -> Exchange:
+    if len(begins) == 1:
+        return begins[0](request)
     exchanges = _exchanges(request, begins)
-    if len(exchanges) == 1:
-        one: Exchange = exchanges[0]
-        return one
     return ChainExchange(exchanges[-1].request, exchanges, again) if exchanges else BaseExchange(request)
 
 

@@ -46,7 +46,7 @@ def counts_of(usage: Mapping[str, object] | None) -> TokenCounts | None:
     details = usage.get("prompt_tokens_details")
     spoken = usage.get("completion_tokens_details")
     if not details and not spoken and _BESIDE.isdisjoint(usage):
-        return TokenCounts(prompt, 0, 0, output, 0)
+        return tuple.__new__(TokenCounts, (prompt, 0, 0, output, 0))  # as `TokenCounts(…)`, without its `__new__`
     read = _first(details, usage, _READ)
     written = _first(details, usage, _WRITTEN)
     reasoning = _first(spoken, usage, _REASONING) if spoken else 0

@@ -37,7 +37,7 @@ def client_call_id(provider_id: str) -> str:
 
 def provider_call_id(client_id: str) -> str:
     """The provider's id behind a safe form; any other id unchanged."""
-    if len(client_id) > MAX_LENGTH:
+    if len(client_id) > MAX_LENGTH or "--" not in client_id:
         return client_id
     if client_id.startswith(_HEX_PREFIX):
         return _hex_decoded(client_id)

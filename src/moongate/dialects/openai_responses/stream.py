@@ -57,10 +57,9 @@ class ResponsesEncoder(AnswerEncoder):
     def _response_event(self, name: str, members: JsonObject) -> bytes:
         """An event with the response object: its constant members, its state, and the output so far."""
         number, self._sequence = self._sequence, self._sequence + 1
-        response = b'%b,%b,"output":[%b]}' % (self._echo, dumps(members)[1:-1], b",".join(self._items))
-        kind = name.encode("ascii")
-        data = b'{"type":"%b","sequence_number":%d,"response":%b}' % (kind, number, response)
-        return b"event: %b\ndata: %b\n\n" % (kind, data)
+        kind, output = name.encode("ascii"), b",".join(self._items)
+        opening = b'event: %b\ndata: {"type":"%b","sequence_number":%d,"response":' % (kind, kind, number)
+        return b'%b%b,%b,"output":[%b]}}\n\n' % (opening, self._echo, dumps(members)[1:-1], output)
 
     def _begin(self, head: AnswerHead) -> bytes:
         self._root = answer_id(head)

@@ -19,7 +19,7 @@ from moongate.gateway.http.provider_errors import name_provider
 from moongate.gateway.http.relay import Relay
 from moongate.gateway.http.reservation import budget_warning, check_shared_limits, require_allowed, reserve
 from moongate.gateway.http.sessions import new_session, read_body
-from moongate.gateway.http.target_request import GUARD_HEADER, TargetRequest, decoded
+from moongate.gateway.http.target_request import TargetRequest
 from moongate.gateway.http.upstream_errors import AnswerableRefusal, client_retries, may_be_billed
 from moongate.gateway.http.verdict_recorder import JudgedAnswer, VerdictRecorder
 from moongate.gateway.http.whole_reader import WholeReader
@@ -86,22 +86,21 @@ class Completion:
         self._body = body
         if takes_long(body):
             return self._run_large()
-        self._read()
+        self._read(is_long=False)
         return self._route()
 
     async def _run_large(self) -> None:
-        await self._activity.in_thread(self._read)
+        await self._activity.in_thread(self._read, is_long=True)
         await self._route()
 
-    def _read(self) -> None:
-        self.client_request = read_body(self._body, self._state.limits.json_depth, self._state.limits.json_values)
-        self._chat, refusal = decoded(self.dialect, self.client_request)
+    def _read(self, *, is_long: bool) -> None:
+        """Raises GatewayError."""
+        limits, has_store = self._state.limits, self._state.store is not None
+        self.client_request = given = read_body(self._body, limits.json_depth, limits.json_values)
         self._request = TargetRequest(
-            *(self._body, self.client_request, self._chat, self._activity, self.dialect.name, refusal),
-            left_out=self.dialect.left_out(self.client_request),
-            needs_usage=self._state.store is not None,
-            guarded=self._headers.get(GUARD_HEADER, b"").strip().lower() != b"off",
+            self._body, given, self.dialect, self._headers, self._activity, is_long=is_long, needs_usage=has_store
         )
+        self._chat = self._request.chat
 
     def _route(self) -> Coroutine[Any, Any, None]:
         state, chat, model = self._state, self._chat, self._chat.get("model")
@@ -109,8 +108,9 @@ class Completion:
         route = state.routes.find(model)
         require_allowed(self._client, self.requested_model, route)
         self._route_targets = targets = state.route_targets(route, priced=self._client.has_money_budget)
-        self.selected = selected = targets.choose(self._headers, chat, self._client.digest, streamed=self.streamed)
-        self._first = targets.targets[0 if selected is None else selected.first]
+        if targets.reports is not None:
+            self.selected = targets.choose(self._headers, chat, self._client.digest, streamed=self.streamed)
+        self._first = targets.targets[0 if self.selected is None else self.selected.first]
         return self._run_attempts() if state.shared is None else self._run_shared()
 
     async def _run_shared(self) -> None:
@@ -138,7 +138,8 @@ class Completion:
     async def _attempt(self, attempt: Attempt) -> None:
         self.target = target = self._route_targets.targets[attempt.index]
         self._route_targets.record_attempt(self.selected, attempt.index)
-        exchange, body = await (request := self._request).prepare(target)
+        request = self._request
+        exchange, body = request.prepare_at_once(target) or await request.prepare(target)
         self._left_out = request.left_out(target)
         if self.capture is not None:
             self.capture.exchange = exchange
@@ -161,9 +162,8 @@ class Completion:
                 self.notes = [*exchange.notes, *more] if more else exchange.notes
 
     async def _respond(self, response: Response, exchange: Exchange, attempt: Attempt, target: Target) -> None:
-        headers = (*target.headers[attempt.key.header], *self._request.forwarded(target, self._headers, further=True))
-        tries = FurtherTries(self._state, target, attempt, headers, self._admission, self.capture, self.trace)
-        tries.is_long = self._request.is_long
+        request, admission = self._request, self._admission
+        tries = FurtherTries(self._state, target, attempt, request, admission, self.capture, self.trace)
         try:
             if self.streamed:
                 await self._stream(response, exchange, attempt, target, tries)
@@ -176,7 +176,7 @@ class Completion:
             self.replaced = exchange.replaced
 
     async def _send(self, attempt: Attempt, target: Target, body: bytes) -> Response:
-        headers = (*target.headers[attempt.key.header], *self._request.forwarded(target, self._headers))
+        headers = (*target.headers[attempt.key.header], *self._request.forwarded(target))
         self.billable += 1
         try:
             upstream = instrumented_upstream(target, self.capture, self.trace)
@@ -242,8 +242,8 @@ class Completion:
             name_provider(error, self.target.provider, self.target.origins, self.target.model)
 
     def _answer_headers(self, target: Target) -> HeaderList:
-        model = model_header(self.requested_model, target.provider, target.model)
-        route = [] if self.selected is None else self.selected.headers
+        asked, route = self.requested_model, [] if self.selected is None else self.selected.headers
+        model = [] if asked in target.names else model_header(asked, target.provider, target.model)
         return answer_headers(self._request_id, model, self._left_out, route, self._warnings)
 
     def _mark_started(self) -> None:

@@ -37,7 +37,7 @@ class KnownToolsReader:
 
     def read_object(self, body: bytes, values: int = MAX_VALUES) -> JsonObject:
         """The same as `json_body.read_object`, errors included; known tools are shared with other requests."""
-        if len(body) < MIN_BYTES or len(body) > values:
+        if len(body) > values:
             return read_object(body, self._depth, values)
         start = _start_of_tools(body)
         known = self._find(body, start)
@@ -62,7 +62,8 @@ class KnownToolsReader:
 
     def _read_rest(self, body: bytes, start: int, tools: KnownTools) -> JsonObject | None:
         """The object with the tools in it, None if they are not its top-level tools or something is wrong with it."""
-        rest = b"%b%b%b" % (body[:start], _DIGITS, body[start + len(tools.text) :])
+        view = memoryview(body)
+        rest = b"".join((view[:start], _DIGITS, view[start + len(tools.text) :]))
         if rest.find(_DIGITS) != start or rest.find(_DIGITS, start + 1) >= 0:
             return None
         with suppress(ValueError):
@@ -106,6 +107,8 @@ def known_tools_reader(depth: int) -> KnownToolsReader:
 
 def read_known_object(body: bytes, depth: int, values: int = MAX_VALUES) -> JsonObject:
     """`json_body.read_object` with the reader of this process."""
+    if len(body) < MIN_BYTES:
+        return read_object(body, depth, values)
     return known_tools_reader(depth).read_object(body, values)
 
 

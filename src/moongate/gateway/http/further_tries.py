@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 from dataclasses import replace
 from time import monotonic
 from typing import Final
 
 from moongate.chat.contracts import Exchange
 from moongate.errors import GatewayError
+from moongate.gateway.http.target_request import TargetRequest
 from moongate.gateway.http.upstream_errors import may_be_billed
 from moongate.gateway.inspect.capture import Capture
 from moongate.gateway.instrumented_upstream import instrumented_upstream
@@ -22,24 +24,14 @@ from moongate.payload import JsonObject, dumps
 from moongate.prices.tokens import answer_limit, estimated_prompt
 
 LEAST_SECONDS: Final = 0.05  # that must be left of the deadline
-Header = tuple[bytes, bytes]
 
 
 class FurtherTries:
     """Those of one request. `end` it when the answer is over; a client that leaves cancels what runs."""
 
     __slots__ = (
-        "_admission",
-        "_attempt",
-        "_capture",
-        "_has_place",
-        "_headers",
-        "_state",
-        "_target",
-        "_trace",
-        "billable",
-        "count",
-        "is_long",
+        *("_admission", "_attempt", "_capture", "_has_place", "_request", "_state", "_target"),
+        *("_trace", "billable", "count"),
     )
 
     def __init__(
@@ -47,7 +39,7 @@ class FurtherTries:
         state: GatewayState,
         target: Target,
         attempt: Attempt,
-        headers: tuple[Header, ...],
+        request: TargetRequest,
         admission: Admission,
         capture: Capture | None = None,
         trace: RequestTrace | None = None,
@@ -55,17 +47,28 @@ class FurtherTries:
         self._state = state
         self._target = target
         self._attempt = attempt
-        self._headers = headers
+        self._request = request
         self._admission = admission
         self._capture, self._trace = capture, trace  # if the request is captured, or traced
         self._has_place = False
-        self.is_long = False  # the request is: it is made and written in a thread
         self.count = 0
         self.billable = 0  # tries that the provider may have billed
 
-    async def send_next(self, exchange: Exchange) -> Response | None:
-        """The answer to the try that the exchange wants, if it wants one and it may be made."""
-        wanted = await asyncio.to_thread(_wanted, exchange) if self.is_long else _wanted(exchange)
+    @property
+    def is_long(self) -> bool:
+        """Whether the request is: it is made and written in a thread."""
+        return self._request.is_long
+
+    def send_next(self, exchange: Exchange) -> Awaitable[Response | None] | None:
+        """To be awaited: the answer to the try that the exchange wants, None if it may not be made. None at once: the
+        exchange wants none."""
+        if self.is_long:
+            return self._send_long(exchange)
+        request = exchange.next_request()
+        return None if request is None else self._send(request, dumps(request))
+
+    async def _send_long(self, exchange: Exchange) -> Response | None:
+        wanted = await asyncio.to_thread(_wanted, exchange)
         return None if wanted is None else await self._send(*wanted)
 
     async def _send(self, request: JsonObject, body: bytes) -> Response | None:
@@ -78,10 +81,12 @@ class FurtherTries:
         self.billable += 1
         deadlines = replace(self._attempt.deadlines, total=self._attempt.due - monotonic())
         target = self._target
+        forwarded = self._request.forwarded(target, further=True)
+        headers = (*target.headers[self._attempt.key.header], *forwarded)
         upstream = instrumented_upstream(target, self._capture, self._trace, further=True)
         try:
             response = await upstream.send(
-                "POST", target.path, self._headers, body, deadlines=deadlines, may_resend=self._attempt.may_resend
+                "POST", target.path, headers, body, deadlines=deadlines, may_resend=self._attempt.may_resend
             )
         except GatewayError as error:
             self.billable -= not may_be_billed(error)

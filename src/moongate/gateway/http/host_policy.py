@@ -39,7 +39,8 @@ class HostPolicy:
         origin = headers.get(b"origin")
         if origin is not None and origin not in (b"http://" + (host or b""), b"https://" + (host or b"")):
             raise Forbidden("Requests from web pages of another origin are refused", code="foreign_origin")
-        if b"cross-site" in headers.get(b"sec-fetch-site", b"").lower():
+        site = headers.get(b"sec-fetch-site")
+        if site is not None and b"cross-site" in site.lower():
             raise Forbidden("Requests from web pages of another site are refused", code="foreign_site")
 
     def _check_host(self, host: bytes | None) -> None:

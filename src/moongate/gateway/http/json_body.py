@@ -12,6 +12,7 @@ from moongate.wire.threads import let_threads_run
 # has many, and to count them costs as much.
 MANY_BYTES: Final = 4 * 1024
 
+_MARKS: Final = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")  # of the byte order
 _CONTAINERS: Final = (dict, list)  # `dict | list` would be made anew for each value
 
 
@@ -33,9 +34,9 @@ def read_object(body: bytes, depth: int, values: int = MAX_VALUES) -> JsonObject
 
 def utf8(body: bytes) -> bytes:
     """The body, if a JSON text in UTF-8 can begin like this. The parser would guess UTF-16, UTF-32 and skip a BOM."""
-    if body.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")) or b"\0" in body[:4]:
+    if (body and body[0] >= 0xEF and body.startswith(_MARKS)) or body.find(b"\0", 0, 4) >= 0:
         raise ValueError("it must be UTF-8 without a byte order mark")
-    if b"\xed" in body:
+    if 0xED in body:
         body.decode()  # raises ValueError for surrogates, which are no UTF-8, but which the parser would take
     return body
 
@@ -51,6 +52,6 @@ def deeper_than(value: object, depth: int) -> bool:
             inner
             for outer in level
             for inner in (outer.values() if isinstance(outer, dict) else outer)
-            if isinstance(inner, _CONTAINERS)
+            if type(inner) is not str and isinstance(inner, _CONTAINERS)  # most are texts
         ]
     return bool(level)

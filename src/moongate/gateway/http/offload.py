@@ -18,4 +18,9 @@ OFFLOAD_OBJECTS: Final = (
 def takes_long(body: bytes) -> bool:
     """Whether a body would block the event loop for long. Braces in strings count, too: that does no harm."""
     size = len(body)
-    return size > OFFLOAD_BYTES or (size > 2 * OFFLOAD_OBJECTS and body.count(b"{") > OFFLOAD_OBJECTS)
+    return size > OFFLOAD_BYTES or (size > 2 * OFFLOAD_OBJECTS and _has_many_objects(body))
+
+
+def _has_many_objects(body: bytes) -> bool:
+    # `replace` looks for a byte with memchr, where `count` looks at each: a sixth of the time for a long history.
+    return len(body) - len(body.replace(b"{", b"", OFFLOAD_OBJECTS + 1)) > OFFLOAD_OBJECTS

@@ -48,7 +48,7 @@ class Relay:
         on_commit: Callable[[], None],
         redact: Callable[[bytes], bytes] = bytes,
         name_provider: Callable[[GatewayError], None] = lambda _: None,
-        next_try: Callable[[], Awaitable[Response | None]] | None = None,
+        next_try: Callable[[], Awaitable[Response | None] | None] | None = None,
         is_long: bool = False,
     ) -> None:
         self._session = session
@@ -116,7 +116,8 @@ class Relay:
         """Go on with the answers of further tries until one will do, or no more are made."""
         session = self._session
         while session.waiting:
-            response = None if self._next_try is None else await self._next_try()
+            sending = None if self._next_try is None else self._next_try()
+            response = None if sending is None else await sending
             if response is None:
                 self._send(await self._feeder.end(session.settle))
                 return

@@ -132,7 +132,7 @@ class RequestHandler:
         if self.method != "POST":
             raise MethodNotAllowed(f"{self.path} takes POST")
         admission = self.admit(client)
-        body = await self.read_body()
+        body = await self.read_body() if self.body is None else within_limit(self.body, state.limits)
         if state.log_bodies or self.capture is not None:
             self.request_body = body
         metrics.values[metrics.in_flight] += 1

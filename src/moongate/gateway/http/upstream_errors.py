@@ -155,8 +155,8 @@ def is_final(error: GatewayError, attempts: int) -> bool:
 
 def client_retries(headers: Mapping[bytes, bytes]) -> int:
     """How often an SDK has sent this request before."""
-    given = headers.get(b"x-stainless-retry-count", b"0")
-    return int(given) if len(given) <= 3 and given.isdigit() else 0
+    given = headers.get(b"x-stainless-retry-count")
+    return int(given) if given is not None and len(given) <= 3 and given.isdigit() else 0
 
 
 def clamp_retry_after(seconds: float) -> int:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from moongate.chat.contracts import Dialect, Exchange
 from moongate.chat.event_reader import web_page
 from moongate.errors import BadUpstream, GatewayError
@@ -32,9 +30,11 @@ class WholeReader:
     async def read_best(self, response: Response, exchange: Exchange, tries: FurtherTries) -> bytes:
         """The answer for the client, after the further tries that the exchange wants. Raises GatewayError."""
         data = await self.read(response, exchange, is_long=tries.is_long)
-        with suppress(GatewayError):  # a broken try is the last one: the best answer so far leaves, as in a stream
-            while (further := await tries.send_next(exchange)) is not None:
+        try:
+            while (sending := tries.send_next(exchange)) is not None and (further := await sending) is not None:
                 data = await self.read(further, exchange, is_long=tries.is_long)
+        except GatewayError:  # a broken try is the last one: the best answer so far leaves, as in a stream
+            return data
         return data
 
     async def read(self, response: Response, exchange: Exchange, *, is_long: bool = False) -> bytes:

@@ -5,7 +5,6 @@ Counting is one addition to a slot, which is looked up once per label set. Times
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
@@ -136,12 +135,18 @@ class Histogram:
 
     def __init__(self, slots: SharedCounters, family: str, label_text: str) -> None:
         self._values = slots.values
-        self._bounds = bounds = bounds_of(family)
+        bounds = bounds_of(family)
+        self._bounds: list[float] = list(bounds)
         self._buckets = [slots.slot(f"{family}\t{label_text}\t{index}") for index in range(len(bounds) + 1)]
         self._sum = slots.slot(f"{family}\t{label_text}\tsum")
 
     def observe(self, seconds: float) -> None:
-        self._values[self._buckets[bisect_left(self._bounds, seconds)]] += 1
+        at = 0
+        for bound in self._bounds:  # most times are short
+            if seconds <= bound:
+                break
+            at += 1
+        self._values[self._buckets[at]] += 1
         self._values[self._sum] += int(seconds * 1e6)
 
 

@@ -20,7 +20,6 @@ from moongate.prices.tokens import TokenCounts, counts_of
 if TYPE_CHECKING:
     from moongate.gateway.http.completion import Completion
     from moongate.gateway.http.request_handler import RequestHandler
-    from moongate.gateway.routing.selector import RouteReport
     from moongate.gateway.target import Target
 
 AnyCompletion: TypeAlias = "Completion | PassThroughRequest"
@@ -32,55 +31,52 @@ def record(handler: RequestHandler) -> Entry:
     """Count a finished request and make its log entry. No secret is in it, whatever client or provider sent."""
     now = time.perf_counter()
     completion = handler.completion
-    if completion is not None and completion.target is not None:
-        counted = _count_with_target(handler, completion, completion.target, now - handler.started_at)
-        return _entry(handler, completion, now, *counted)
-    if handler.is_completion or completion is not None:
+    if completion is None:
+        if handler.is_completion:
+            _count_without_target(handler)
+        return _entry(handler, None, now, None, NO_NOTES, None)
+    usage = total_usage(completion)
+    if completion.target is None:
         _count_without_target(handler)
-    return _entry(handler, completion, now, NO_NOTES, None)
+        return _entry(handler, completion, now, usage, NO_NOTES, None)
+    notes, cost = _count_with_target(handler, completion, completion.target, usage, now - handler.started_at)
+    return _entry(handler, completion, now, usage, notes, cost)
 
 
 def _entry(
-    handler: RequestHandler, completion: AnyCompletion | None, now: float, notes: Mapping[str, int], cost: int | None
+    handler: RequestHandler,
+    completion: AnyCompletion | None,
+    now: float,
+    usage: JsonObject | None,
+    notes: Mapping[str, int],
+    cost: int | None,
 ) -> Entry:
-    asked, provider, model, error = "", "", "", handler.error
-    streamed, first_byte, usage, attempts, route, judged = False, None, None, 0, None, None
+    asked, provider, model, front, error = "", "", "", "", handler.error
+    streamed, first_byte, attempts, route, judged = False, None, 0, None, None
+    client = handler.client.name if handler.client is not None else ""
     if completion is not None:
-        asked, streamed, route = _requested_model(handler, completion), completion.streamed, _route(completion)
-        usage, attempts, judged = total_usage(completion), completion.attempts, completion.judged
+        asked, streamed = _requested_model(handler, completion), completion.streamed
+        attempts, judged = completion.attempts, completion.judged
+        route = None if completion.selected is None else completion.selected.report
         first_byte = None if completion.first_byte_at is None else completion.first_byte_at - handler.started_at
-        error = error or _failure_text(handler, completion)
+        if completion.failure is not None and not error:  # a stream failed after it had begun
+            error = handler.state.redactor.redact(str(completion.failure))
         if completion.target is not None:
             provider, model = completion.target.provider, completion.target.model
-    client = handler.client.name if handler.client is not None else ""
-    if (handler.is_completion or completion is not None) and handler.client is not None:
-        handler.state.client_counters.count(client, handler.status, usage, cost)
-    front = _front(handler) if handler.is_completion or completion is not None else ""
+    if handler.is_completion or completion is not None:
+        front = _front(handler)
+        if handler.client is not None:
+            handler.state.client_counters.count(client, handler.status, usage, cost)
     path = handler.path if handler.is_completion else handler.state.redactor.redact(handler.path)[:200]
     bodies = bodies_of(handler) if handler.state.log_bodies else None
     # Entry(…) would run the named tuple's own `__new__`, a Python function, once more for every request.
-    return tuple.__new__(
-        Entry,
-        (
-            *(time.time(), handler.id, client, front, handler.method, path, asked, provider, model, handler.status),
-            *(streamed, first_byte, now - handler.started_at, usage, notes, attempts, error, bodies),
-            *(cost, route, judged),
-        ),
-    )
+    who: tuple[object, ...] = (time.time(), handler.id, client, front, handler.method, path, asked, provider, model)
+    how = (handler.status, streamed, first_byte, now - handler.started_at, usage, notes, attempts, error)
+    return tuple.__new__(Entry, who + how + (bodies, cost, route, judged))
 
 
 def _front(handler: RequestHandler) -> str:
     return PASSED_THROUGH if isinstance(handler.completion, PassThroughRequest) else handler.dialect.name
-
-
-def _route(completion: AnyCompletion) -> RouteReport | None:
-    """How the target was chosen, if there was a choice."""
-    return None if completion.selected is None else completion.selected.report
-
-
-def _failure_text(handler: RequestHandler, completion: AnyCompletion) -> str:
-    """Why a stream failed after it had begun, without secrets; "" if it did not."""
-    return "" if completion.failure is None else handler.state.redactor.redact(str(completion.failure))
 
 
 def _count_without_target(handler: RequestHandler) -> None:
@@ -93,19 +89,18 @@ def _count_without_target(handler: RequestHandler) -> None:
 
 
 def _count_with_target(
-    handler: RequestHandler, completion: AnyCompletion, target: Target, duration: float
+    handler: RequestHandler, completion: AnyCompletion, target: Target, usage: JsonObject | None, duration: float
 ) -> tuple[Mapping[str, int], int | None]:
     """Count a completion, settle what was reserved for it, and journal what it took. Gives its repairs by kind, and
     what it cost."""
     counters = target.counters(_front(handler))
-    notes = _count(counters, completion, handler.status, duration)
-    counts = counts_of(total_usage(completion))
+    notes = _count(counters, completion, handler.status, usage, duration)
+    counts = counts_of(usage)
     cost = None if counts is None or target.prices is None else target.prices.cost(counts)
     if completion.response_started:
         counters.count_cost(cost)
-    route = _route(completion)
-    if route is not None:
-        handler.gateway.metrics.values[route.slot] += 1
+    if completion.selected is not None and completion.selected.report is not None:
+        handler.gateway.metrics.values[completion.selected.report.slot] += 1
     entry, store = completion.usage_entry, handler.state.store
     if entry is None or store is None:
         return notes, cost
@@ -144,19 +139,24 @@ def _known_usages(completion: AnyCompletion) -> int:
     return sum(counts_of(usage) is not None for usage in usages)
 
 
-def _count(counters: TargetCounters, completion: AnyCompletion, status: int, duration: float) -> Mapping[str, int]:
+def _count(
+    counters: TargetCounters, completion: AnyCompletion, status: int, usage: JsonObject | None, duration: float
+) -> Mapping[str, int]:
     """Count one completion. Gives its repairs by kind, for the log."""
     first_byte = None if completion.first_byte_at is None else completion.first_byte_at - completion.started_at
     counters.count_request(status, duration, first_byte)
-    usage = total_usage(completion)
     if usage is not None:
         counters.count_tokens(usage)
     if not completion.notes:
         return NO_NOTES
-    kinds: dict[str, int] = {}
+    repairs: dict[tuple[str, str], int] = {}
     for note in completion.notes:  # of a custom transformer they may be of any class that has a `kind`
-        kinds[note.kind] = kinds.get(note.kind, 0) + 1
-        counters.count_repair(note.kind, note.mends if isinstance(note, Note) else "vendor")
+        repair = (note.kind, note.mends if isinstance(note, Note) else "vendor")
+        repairs[repair] = repairs.get(repair, 0) + 1
+    kinds: dict[str, int] = {}
+    for (kind, mends), number in repairs.items():
+        kinds[kind] = kinds.get(kind, 0) + number
+        counters.count_repairs(kind, mends, number)
     return kinds
 
 

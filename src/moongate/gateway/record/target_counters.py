@@ -69,7 +69,7 @@ class TargetCounters:
             self._cost = self._metrics.counter("moongate_cost_dollars_total", **self._labels)
         self._metrics.values[self._cost] += cost
 
-    def count_repair(self, kind: str, mends: str) -> None:
+    def count_repairs(self, kind: str, mends: str, number: int = 1) -> None:
         """`mends`: whose work is repaired, the `vendor`'s or the `client`'s."""
         if len(self._repairs) >= MAX_KINDS and (kind, mends) not in self._repairs:
             kind, mends = "other", "vendor"
@@ -77,7 +77,7 @@ class TargetCounters:
         if slot is None:
             slot = self._metrics.counter("moongate_repairs_total", kind=kind, **self._labels, mends=mends)
             self._repairs[kind, mends] = slot
-        self._metrics.values[slot] += 1
+        self._metrics.values[slot] += number
 
 
 def _token_count(value: object) -> int:

@@ -55,7 +55,7 @@ class Routes:
     def find(self, model: object) -> Route:
         """Raises NotFound with similar names, BadRequest if no model is named at all."""
         if isinstance(model, str):
-            route = self.named(model)
+            route = self._by_name.get(model) or self.named(model)
             if route is not None:
                 return route
         elif model is not None:

@@ -117,8 +117,7 @@ class ClientProtocol:
     def data_received(self, data: bytes) -> None:
         if self._closing:
             return
-        reader = self._reader
-        cycle = self._cycle
+        reader, cycle = self._reader, self._cycle
         body = reader.feed(data)
         if reader.failure is not None:
             self._send_error(*reader.failure)
@@ -180,6 +179,8 @@ class ClientProtocol:
     def task_done(self, cycle: RequestResponseCycle, task: object, error: BaseException | None) -> None:
         """The application has returned or raised, perhaps before its response was complete."""
         self._server.tasks.discard(task)
+        if error is None and cycle.done:
+            return
         log_failure(error, complete=cycle.done)
         if cycle.started:
             cycle.abort()

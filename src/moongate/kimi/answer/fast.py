@@ -13,5 +13,7 @@ def needs_no_repair(answer: AnswerContext, choice: JsonObject, message: JsonObje
         return False
     if not content or type(content) is not str or answer.may_hold_marker(content):
         return False
-    texts = (message.get("reasoning_content"), message.get("reasoning"))
-    return not any(text and (type(text) is not str or answer.may_hold_marker(text)) for text in texts)
+    for text in (message.get("reasoning_content"), message.get("reasoning")):
+        if text and (type(text) is not str or answer.may_hold_marker(text)):
+            return False
+    return True

@@ -110,14 +110,13 @@ class Judge:
             return self._error
         if not self._ended:
             return ABORTED
-        kinds = set[str]().union(*self.choices.values()) if self.choices else {"empty_turn"}
-        if kinds:
-            return Verdict("damaged", tuple(sorted(kinds)))
+        if any(self.choices.values()) or not self.choices:
+            return Verdict("damaged", tuple(sorted(frozenset[str]().union(*self.choices.values()) or {"empty_turn"})))
         return REPAIRED if self._is_repaired() else CLEAN
 
     def _damage(self, call: JudgedCall) -> set[str]:
         let_threads_run()
-        kinds = set[str]()
+        kinds: set[str] = set()
         if call.name not in self._offered:
             kinds.add("unknown_tool")
         if not call.custom and not is_json(call.arguments):
@@ -129,6 +128,8 @@ class Judge:
     def _is_repaired(self) -> bool:
         """Is there a note of a repair? Names that the vendor only repeats as they were sent need none."""
         names, prefix = self._names, self._prefix
+        if self._notes.position == self._start:
+            return False
         for kind, before, after in self._notes.since(self._start):
             if kind in _NO_REPAIRS:
                 continue

@@ -45,10 +45,10 @@ def _with_cache_counts(payload: JsonObject, usage: JsonObject, notes: Notes) -> 
     if details.get("cached_tokens") is None and usage.get("cached_tokens") is not None:
         copied["cached_tokens"] = usage["cached_tokens"]
     if details.get("cache_write_tokens") is None:
-        counts = (details.get(_WRITTEN), usage.get("cache_write_tokens"), usage.get(_WRITTEN))
-        written = next((count for count in counts if count is not None), None)
-        if written is not None:
-            copied["cache_write_tokens"] = written
+        for written in (details.get(_WRITTEN), usage.get("cache_write_tokens"), usage.get(_WRITTEN)):
+            if written is not None:
+                copied["cache_write_tokens"] = written
+                break
     if not copied:
         return payload
     for name, count in copied.items():

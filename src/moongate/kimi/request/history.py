@@ -58,6 +58,11 @@ class History:
         """Whether calls are sent."""
         return len(self.calls) > len(self.dropped)
 
+    @property
+    def needs_writing(self) -> bool:
+        """Whether anything is in it that a rule may change."""
+        return bool(self.turns or self.results or self.empty_messages or self.developer_messages)
+
     def is_dropped(self, turn: int) -> bool:
         """Whether none of its calls is sent."""
         return bool(self.dropped) and self.dropped.issuperset(self.calls_of(turn))
@@ -87,7 +92,7 @@ def read_history(messages: object, accept_role_tool: bool, repairs_ids: bool = T
         raise BadRequest("must be a list" if messages is not None else "is missing", path="messages")
     history = History()
     for at, message in enumerate(messages):
-        if not at % EVERY:
+        if at and not at % EVERY:
             let_threads_run()
         if not isinstance(message, dict):
             raise BadRequest("must be an object", path=f"messages[{at}]")

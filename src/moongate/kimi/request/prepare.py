@@ -66,15 +66,16 @@ def prepare(
     host: HostFacts,
     cache: SchemaCache,
     empty_ids: CallIds,
-    steps: StepBudget | None = None,
+    *,
+    quick: bool = False,
 ) -> Prepared:
     """Adapt the request to Kimi and its host. `empty_ids` has no ids and is shared by all requests: it is forked,
-    never changed. Raises BadRequest with the path of what is wrong, and TakesLong if quick `steps` are too few."""
+    never changed. Raises BadRequest with the path of what is wrong, and TakesLong if it must be `quick` and is not."""
     if not isinstance(request, dict):
         raise BadRequest("the request must be a JSON object")
     history = read_history(request.get("messages"), options.accept_role_tool, empty_ids.active)
     call_ids = empty_ids.fork() if history.turns else empty_ids  # without turns no ids are claimed in it
-    return RequestWriter(request, history, options, model, host, call_ids).write(cache, steps)
+    return RequestWriter(request, history, options, model, host, call_ids).write(cache, quick=quick)
 
 
 class RequestWriter:
@@ -102,19 +103,21 @@ class RequestWriter:
         self._tool_messages = history.tool_messages  # positions of messages with tools in `_messages`
         self._removed: Set[int] = frozenset()  # positions of messages that are not sent
 
-    def write(self, cache: SchemaCache, steps: StepBudget | None) -> Prepared:
+    def write(self, cache: SchemaCache, *, quick: bool) -> Prepared:
         history, options = self._history, self._options
         adapts = options.parameter_rules == "auto"
         declared = self._tools
         if adapts and self._host.checks_message_tools and history.tool_messages:
             self._adapt_message_tools()
         self._body = with_default_tool_choice(self._body, options)
-        tools, message_tools = self._tools, list(tools_of(self._messages, self._tool_messages))
-        required = requires_call(self._body.get("tool_choice"))
+        tools, message_tools = self._tools, tools_of(self._messages, self._tool_messages)
+        required = bool(tools or message_tools) and requires_call(self._body.get("tool_choice"))
         if adapts:
             check_tool_count(len(tools) + len(message_tools), self._host)
             self._body = adapt_parameters(self._body, self._model, self._host, self._notes)
-        tool_set, names, schemas = NO_TOOLS, UNCHANGED, self._schema_writer(cache, steps)
+        tool_set, names, schemas = NO_TOOLS, UNCHANGED, None
+        if tools or message_tools or "response_format" in self._body:
+            schemas = self._schema_writer(cache, quick=quick)
         if tools or history.turns or message_tools:
             offered = OfferedTools(tools + message_tools if message_tools else tools)
             calls_allowed = bool(offered or history.sends_calls) and self._body.get("tool_choice") != "none"
@@ -149,12 +152,12 @@ class RequestWriter:
             if moved.tools:
                 self._body = {**self._body, "tools": moved.tools}
 
-    def _schema_writer(self, cache: SchemaCache, steps: StepBudget | None) -> SchemaWriter | None:
+    def _schema_writer(self, cache: SchemaCache, *, quick: bool) -> SchemaWriter | None:
         """What brings schemas into the host's form, None if they are left alone."""
         rules = self._options.schema_rules
         level: Level = "ultra" if rules == "always" else self._host.schema_level
         if rules == "always" or (rules == "auto" and self._host.validates_schemas):
-            return SchemaWriter(cache, self._notes, level, steps)
+            return SchemaWriter(cache, self._notes, level, StepBudget(quick=quick))
         return None
 
     def _tool_names(self, tools: list[object], message_tools: list[object]) -> ToolNames:
@@ -194,7 +197,7 @@ class RequestWriter:
     def _write_messages(self, names: ToolNames) -> None:
         history, came = self._history, self._request["messages"]
         messages = self._messages
-        if any((history.turns, history.results, history.empty_messages, history.developer_messages, self._removed)):
+        if self._removed or history.needs_writing:
             writer = HistoryWriter(
                 repairs_ids=self._call_ids.active,
                 repairs_history=self._options.history_rules == "auto",
@@ -204,7 +207,7 @@ class RequestWriter:
                 notes=self._notes,
             )
             messages = writer.write(messages, history, self._removed)
-        if len(messages) != len(came) or not all(map(is_, messages, came)):
+        if messages is not came and (len(messages) != len(came) or not all(map(is_, messages, came))):
             self._body = {**self._body, "messages": messages}
 
     def _reasoning_rule(self) -> ReasoningRule | None:
