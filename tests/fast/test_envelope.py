@@ -9,9 +9,9 @@ import pytest
 
 from moongate.chat.items import Chunk
 from moongate.fast.envelope import ChunkEnvelope, EnvelopeLearner, text_place, text_value
-from moongate.payload import loads
 
 Row = dict[str, Any]
+DEEP = 100_000  # for every Python
 
 
 def payload(text: str, field: str = "content", **more: Any) -> Row:
@@ -196,8 +196,15 @@ def test_a_provider_that_was_given_up_needs_two_chunks_alike() -> None:
 
 
 def test_a_chunk_too_deep_to_be_compared_gives_no_envelope() -> None:
-    deep: Any = loads(b"[" * 1000 + b"]" * 1000)
-    body = b'data: {"x":' + b"[" * 1000 + b"]" * 1000 + b',"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n'
+    deep: Any = []
+    for _ in range(DEEP):
+        deep = [deep]
+    body = (
+        b'data: {"x":'
+        + b"[" * (DEEP + 1)
+        + b"]" * (DEEP + 1)
+        + b',"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n'
+    )
     assert envelope_of(Chunk({"x": deep, "choices": [{"index": 0, "delta": {"content": "a"}}]}, body)) is None
 
 

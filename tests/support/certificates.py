@@ -7,6 +7,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+# Python 3.13 refuses authorities without a key usage, and certificates that do not name the key of their authority.
+CA_KEY_USAGE = "keyUsage=critical,keyCertSign,cRLSign"
 EC = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
 
 
@@ -19,7 +21,8 @@ class CertificateAuthority:
     @classmethod
     def make(cls, folder: Path) -> CertificateAuthority:
         made = cls(folder)
-        _openssl("req", "-x509", *EC, "-keyout", made._path("ca.key"), "-out", made.file, "-subj", "/CN=test authority")
+        files = ["-keyout", made._path("ca.key"), "-out", made.file]
+        _openssl("req", "-x509", *EC, *files, "-subj", "/CN=test authority", "-addext", CA_KEY_USAGE)
         return made
 
     @property
@@ -29,7 +32,7 @@ class CertificateAuthority:
     def sign(self, name: str) -> tuple[str, str]:
         """The files of a certificate for this name and of its key."""
         cert, key, request, more = (self._path(f"{name}.{end}") for end in ("pem", "key", "csr", "ext"))
-        Path(more).write_text(f"subjectAltName=DNS:{name}")
+        Path(more).write_text(f"subjectAltName=DNS:{name}\nauthorityKeyIdentifier=keyid\n")
         _openssl("req", *EC, "-keyout", key, "-out", request, "-subj", f"/CN={name}")
         signed = ["-CA", self.file, "-CAkey", self._path("ca.key"), "-CAcreateserial", "-days", "2", "-extfile", more]
         _openssl("x509", "-req", "-in", request, "-out", cert, *signed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -16,6 +17,8 @@ LIMITED = {
     "function": {"name": "read_file", "parameters": {"type": "object", "properties": {"limit": {"type": "integer"}}}},
 }
 PATCH = {"type": "custom", "custom": {"name": "patch"}}
+# One that no JSON library reads; one that only one of the two reads, which newer Pythons read both.
+DEPTHS = [100_000, 1_010] if sys.version_info < (3, 12) else [100_000]
 INSIDE = {"role": "system", "tools": [tool("inside")]}
 REQUEST: dict[str, Any] = {"messages": [INSIDE, {"role": "user", "content": "Go."}, 7], "tools": [LIMITED, PATCH]}
 
@@ -72,8 +75,8 @@ def test_mending_changes_nothing_else() -> None:
     """Integers keep all their digits; what cannot be written as it is read is not mended."""
     call = guard().check("read_file", '{"limit":"5","id":123456789012345678901234567890}')
     assert call.arguments == '{"limit":5,"id":123456789012345678901234567890}'
-    deep = "[" * 1010 + "]" * 1010  # only one of the JSON libraries reads it
-    for inner in ("1e400", "9" * 5000, deep):
+    deep = ["[" * depth + "]" * depth for depth in DEPTHS]
+    for inner in ("1e400", "9" * 5000, *deep):
         text = f'{{"limit":"5","x":{inner}}}'
         call = guard().check("read_file", text)
         assert call.arguments == text
