@@ -46,6 +46,13 @@ def test_texts_of_a_message_reasoning_first() -> None:
     assert list(state.fields) == ["reasoning_content"]
     assert state.texts({"content": "c", "reasoning": ""}) == [("content", "c")]
     assert list(state.fields) == ["reasoning"], "an empty text shows the name that the provider uses"
+    for message, field in (
+        ({"reasoning": None}, "reasoning"),
+        ({"reasoning": None, "reasoning_content": None}, "reasoning_content"),
+    ):
+        state = state_of()
+        assert state.texts(message) == []
+        assert list(state.fields) == [field], "so does null, where no other name is there"
 
 
 def test_markers_that_are_not_parsed_are_noted_once() -> None:

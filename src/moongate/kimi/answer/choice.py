@@ -76,7 +76,7 @@ class ChoiceState:
         elif second and isinstance(second, str):
             self.fields = ("reasoning",)
             found.append(("reasoning", second))
-        elif second is not None and first is None:
+        elif "reasoning" in message and first is None and (second is not None or "reasoning_content" not in message):
             self.fields = ("reasoning",)  # it is empty, and shows the name that this provider uses
         content = message.get("content")
         if content and isinstance(content, str):

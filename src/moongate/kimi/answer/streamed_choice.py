@@ -133,7 +133,7 @@ class StreamedChoice(ChoiceState):
 
     def _without_texts(self, delta: JsonObject, texts: list[tuple[Channel, str]]) -> JsonObject:
         read = {"content", *self.fields} if texts else TEXT_FIELDS
-        return {name: value for name, value in delta.items() if name not in read}
+        return {name: value for name, value in delta.items() if value is None or name not in read}
 
     def _released(self, parser: Parser, delta: JsonObject) -> list[Emitted]:
         """The texts of a delta with native calls, behind what was held back: no marker goes on behind such a call."""
