@@ -255,3 +255,22 @@ def test_resends_after_refusals_are_counted(upstream: Scripted) -> None:
                 model="kimi-k2.5", messages=_said("hi"), temperature=0.3, tools=[tool], tool_choice="required"
             )
     assert len(upstream.seen) == MOST
+
+
+def test_paths_that_are_passed_through(upstream: Scripted) -> None:
+    """The SDK's retries count there, too: the last one is not sent again over a connection that turned out dead."""
+
+    async def play(asked: Asked) -> None:
+        if len(upstream.seen) == MOST:
+            asked.writer.close()
+        else:
+            asked.document({"error": {"message": "busy"}}, 503)
+
+    provider = {"name": "p", "api_base_url": upstream.url, "models": ["m"], "passthrough": ["/v1/embeddings"]}
+    with run_gateway({"providers": [provider]}) as gateway:
+        sdk = Clients(gateway)
+        upstream.play = play
+        with contextlib.suppress(openai.OpenAIError):
+            sdk.openai.embeddings.create(model="m", input="hi")
+        sdk.close()
+    assert len(upstream.seen) == MOST

@@ -18,6 +18,7 @@ from moongate.gateway.http.auth import Client
 from moongate.gateway.http.provider_answer import error_of
 from moongate.gateway.http.provider_errors import name_provider
 from moongate.gateway.http.reservation import budget_warning, check_shared_limits, reserve
+from moongate.gateway.http.upstream_errors import client_retries
 from moongate.gateway.http.usage_watch import UsageWatch
 from moongate.gateway.limits.limiter import Admission
 from moongate.gateway.routing.attempt import Attempt, AttemptRun
@@ -132,7 +133,8 @@ class PassThroughRequest:
         deadlines = self._handler.state.stream_deadlines
         now = monotonic()
         run = AttemptRun((target.health,), self._attempt, deadlines, now + deadlines.total, 1)
-        run.max_sends = 2  # a kept connection may be dead
+        # A kept connection may be dead; an SDK's second retry is the third request already.
+        run.max_sends = 2 if client_retries(self._handler.headers) < 2 else 1
         error = await run.attempt(0, deadlines, now)
         if error is not None:
             raise error
