@@ -22,7 +22,7 @@ Messages are for the person who reads them: no stack trace, no secret.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Self
 
 MAX_MESSAGE: Final = 8192  # characters; client or provider may have chosen them, and secrets are looked for in all
 MAX_PATH: Final = 1024
@@ -52,6 +52,12 @@ class GatewayError(Exception):
         self.retry_after = retry_after
         if status is not None:
             self.status = status
+
+    def without_frames(self) -> Self:
+        """Itself, without what was running when it was raised: a frame that keeps an error is kept by it, and with both
+        the request's body, until the garbage collector comes."""
+        self.__traceback__ = self.__context__ = self.__cause__ = None
+        return self
 
 
 class ConfigError(GatewayError):

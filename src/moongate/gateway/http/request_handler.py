@@ -95,12 +95,14 @@ class RequestHandler:
             else:
                 await self._serve_page()
         except GatewayError as error:
-            send_error(self, error)
+            send_error(self, error.without_frames())
         except asyncio.CancelledError:
             self._cancelled()
         except Exception as error:  # a bug must neither end the worker nor show its text to a client
             send_error(self, internal_error(error, self.id.decode(), self.state.redactor.redact))
         finally:
+            if self.completion is not None and self.completion.failure is not None:
+                self.completion.failure.without_frames()
             self.gateway.request_finished(self)
             if self._admission is not None:  # last: what the request took is known now
                 self._admission.release()

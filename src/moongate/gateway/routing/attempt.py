@@ -125,7 +125,7 @@ class AttemptRun:
         try:
             key = health.keys.acquire(now)
         except TooManyRequests as error:
-            return error
+            return error.without_frames()
         attempt = Attempt(self, index, key, deadlines)
         health.breaker.begin(now)
         health.in_flight += 1
@@ -134,7 +134,7 @@ class AttemptRun:
         except GatewayError as error:
             attempt.failed(error)
             _cool_key(health.keys, key, error, now)
-            return error
+            return error.without_frames()
         else:
             attempt.succeeded()
             return None

@@ -80,8 +80,8 @@ class ClientProtocol:
         self.transport = cast(asyncio.Transport, transport)
         self._server.connections.add(self)  # type: ignore[arg-type]
         info = transport.get_extra_info
-        self._addresses = addresses = Addresses(info("peername"), info)
-        self.peer = addresses.host
+        self._addresses = Addresses(info("peername"), info)
+        self.peer = self._addresses.host
         self._timer.set(self.loop.time() + self._limits.head)
         if not self._connections.enter(self.peer):
             self._send_error(*TOO_MANY_CONNECTIONS)
@@ -93,6 +93,7 @@ class ClientProtocol:
         self._read_watch.stop()
         self._half_close.stop()
         self._disconnect_cycle()
+        self._reader.forget()
 
     def eof_received(self) -> bool:
         """A client that stops sending has left, unless it waits for an answer. False closes the transport."""
@@ -135,8 +136,7 @@ class ClientProtocol:
     def _start(self, head: RequestHead, body: bytes) -> None:
         self.is_fresh, reader = False, self._reader
         cycle = self._cycle = RequestResponseCycle(self, head_only=head.method == "HEAD", persistent=head.is_http_1_1)
-        cycle.keep_alive = head.keep_alive
-        cycle.expects_continue = head.expects_continue
+        cycle.keep_alive, cycle.expects_continue = head.keep_alive, head.expects_continue
         self._read_watch.stop()
         if reader.complete:
             self._timer.due = inf

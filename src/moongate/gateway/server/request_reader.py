@@ -49,6 +49,11 @@ class RequestReader:
         self._raw = 0  # bytes of a body that the parser does not read
         self._head_size = self._body_size = self._barren = self._framing = 0
 
+    def forget(self) -> None:
+        """Drop what the client sent: the connection is over, and its objects wait for the garbage collector."""
+        self.head, self._headers, self._url, self._opening = None, [], b"", b""
+        self._body.clear()
+
     @property
     def headers(self) -> Headers:
         """Those of this request, the Content-Length last."""
