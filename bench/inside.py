@@ -90,9 +90,10 @@ class Wire(asyncio.Transport):
 class Inside:
     """A gateway with one client and one provider, both without a network."""
 
-    def __init__(self) -> None:
+    def __init__(self, **more: object) -> None:
+        """`more`: further settings."""
         loop = asyncio.get_running_loop()
-        written = {"api_keys": [KEY], "providers": providers("http://127.0.0.1:9/v1")}
+        written = {"api_keys": [KEY], "providers": providers("http://127.0.0.1:9/v1"), **more}
         settings = parse_config(json.dumps(written), "config.json", Path.cwd(), {})
         self._metrics = metrics = Metrics(SharedCounters())
         self._nowhere = os.open(os.devnull, os.O_WRONLY)

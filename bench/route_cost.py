@@ -1,25 +1,37 @@
 """What a route costs per request, in CPU µs of this process: `python -m bench.route_cost`.
 
-The same code runs twice in turns; the difference of the two is the noise (A/A). With `make compiled`, run it by
-`.compiled/bin/python`.
+First the choice alone, then a whole small request inside the gateway, by a route and without one. The same code runs
+twice in turns; the difference of the two is the noise (A/A). With `make compiled`, run it by `.compiled/bin/python`.
 """
 
 from __future__ import annotations
 
+import gc
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import process_time
 from typing import Any
 
+import uvloop
+
+from bench.inside import CHAT as SMALL_CHAT
+from bench.inside import Inside, cpu_of
+from bench.turns import FRONTS
+from bench.upstream import SMALL
 from moongate import payload
 from moongate.gateway.config.load import parse_config
 from moongate.gateway.record.metrics import Metrics
 from moongate.gateway.record.shared_counters import SharedCounters
+from moongate.gateway.server.uvicorn_server import GC_THRESHOLD
 from moongate.gateway.state import GatewayState
 from moongate.gateway.target import RouteTargets
 from moongate.payload import dumps_text
 
+STRATEGIES = ("ordered", "weighted", "quality")
+DIRECT = "plain/small"
 TIMES, ROUNDS = 3000, 60
+REQUEST_SECONDS = 0.03  # of CPU time, in each round
 HEADERS = {b"host": b"127.0.0.1:3000", b"content-type": b"application/json", b"user-agent": b"bench", b"accept": b"*/*"}
 CHAT: dict[str, Any] = {
     "model": "kimi",
@@ -30,10 +42,7 @@ CHAT: dict[str, Any] = {
 def state() -> GatewayState:
     names = ("a", "b", "c")
     providers = [{"name": name, "api_base_url": "http://127.0.0.1:9", "models": ["x"]} for name in names]
-    routes = {
-        strategy: {"targets": [f"{name},x" for name in names], "strategy": strategy}
-        for strategy in ("ordered", "weighted", "quality")
-    }
+    routes = {strategy: {"targets": [f"{name},x" for name in names], "strategy": strategy} for strategy in STRATEGIES}
     config = parse_config(dumps_text({"providers": providers, "routes": routes, "admin": "off"}), "bench", Path(), {})
     return GatewayState(config, None, Metrics(SharedCounters()), None)
 
@@ -63,10 +72,25 @@ def twice(measure: Callable[[], float]) -> str:
     return f"{min(first):.2f} and {min(second):.2f} µs"
 
 
+async def requests() -> dict[str, tuple[float, float]]:
+    """A small request with everything but the sockets, twice, in turns: the best of many rounds."""
+    targets = [{"model": f"{provider},small"} for provider in ("plain", "agent")]
+    inside = Inside(routes={strategy: {"targets": targets, "strategy": strategy} for strategy in STRATEGIES}, judge=0)
+    names = (DIRECT, *STRATEGIES)
+    runs = {name: inside.asked(FRONTS["chat"], json.dumps({**SMALL_CHAT, "model": name}), [SMALL]) for name in names}
+    found: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in names}
+    for _ in range(ROUNDS):
+        for name, run in runs.items():
+            for samples in found[name]:
+                samples.append(await cpu_of(run, REQUEST_SECONDS) * 1e6)
+    inside.close()
+    return {name: (min(first), min(second)) for name, (first, second) in found.items()}
+
+
 def main() -> None:
     running = state()
     print("compiled" if not str(payload.__file__).endswith(".py") else "interpreted")
-    for strategy in ("ordered", "weighted", "quality"):
+    for strategy in STRATEGIES:
         targets = running.route_targets(running.routes.find(strategy))
         named = {**HEADERS, b"x-session-id": b"0123456789abcdef"}
         by_header = twice(lambda targets=targets, named=named: chosen(targets, named))  # type: ignore[misc]
@@ -74,6 +98,14 @@ def main() -> None:
         print(f"{strategy}: session hashed {twice(lambda targets=targets: chosen(targets, HEADERS))}")  # type: ignore[misc]
     print(f"an answer scored {twice(lambda: scored(targets))}")
     running.close()
+    gc.freeze()
+    gc.set_threshold(GC_THRESHOLD)  # as the server does
+    whole = uvloop.run(requests())
+    (direct, again), routed = whole[DIRECT], {name: whole[name] for name in STRATEGIES}
+    print(f"a request without a route {direct:.2f} and {again:.2f} µs")
+    for strategy, (first, second) in routed.items():
+        more = (first + second - direct - again) / 2
+        print(f"{strategy}: a request {first:.2f} and {second:.2f} µs, {more:+.2f} by the route")
 
 
 if __name__ == "__main__":

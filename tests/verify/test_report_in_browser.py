@@ -1,6 +1,7 @@
 """The HTML report in Debian's Chromium: no error, no request, readable on a phone, in light and dark.
 
-`VENDOR_PICTURES=docs/vendors` writes the pictures of the documentation.
+`VENDOR_PICTURES=docs/vendors` writes the pictures of the documentation; it needs a font with Chinese characters, such
+as that of fonts-wqy-microhei.
 """
 
 from __future__ import annotations

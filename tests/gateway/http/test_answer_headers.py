@@ -13,7 +13,10 @@ def test_the_model_that_was_asked_for_needs_no_header(requested: str) -> None:
 
 def test_another_model_is_named() -> None:
     assert model_header("gpt-é\n", "moon", "kimi") == [(b"x-moongate-model", b"gpt-?? -> moon,kimi")]
+    for _ in range(2):  # made once, and remembered
+        assert model_header("gpt", "moon", "kimi") == [(b"x-moongate-model", b"gpt -> moon,kimi")]
     assert len(model_header("x" * 1000, "moon", "kimi")[0][1]) < 250
+    assert model_header("moon/" + "x" * 1000, "moon", "x" * 1000) == []
 
 
 def test_what_was_left_out_is_named_once() -> None:

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from moongate.gateway.routing.session_key import session_key
 from moongate.gateway.routing.session_table import IDLE_MINUTES, SETS, WAYS, SessionTable, target_mark
 
 MINUTE = 60.0
@@ -40,8 +42,7 @@ def test_workers_see_each_others_sessions(tmp_path: Path) -> None:
 
 def test_the_session_that_was_idle_longest_makes_room() -> None:
     table = SessionTable()
-    inverse = pow(0x9E3779B97F4A7C15, -1, 1 << 64)
-    same_set = [(tag << 22) * inverse % (1 << 64) for tag in range(1, WAYS + 2)]
+    same_set = [tag << 36 | tag << 4 for tag in range(1, WAYS + 2)]
     for number, session in enumerate(same_set[:WAYS]):
         table.put(session, number + 1, number * MINUTE)
     table.get(same_set[0], 10 * MINUTE)  # in use again
@@ -51,11 +52,29 @@ def test_the_session_that_was_idle_longest_makes_room() -> None:
 
 def test_half_as_many_sessions_as_places_are_nearly_all_found() -> None:
     table, draw = SessionTable(), Random(3)
-    sessions = {draw.getrandbits(64): number % 60_000 + 1 for number in range(SETS * WAYS // 2)}
+    sessions = {draw.getrandbits(62): number % 60_000 + 1 for number in range(SETS * WAYS // 2)}
     for session, mark in sessions.items():
         table.put(session, mark, 0.0)
     found = sum(table.get(session, 0.0) == mark for session, mark in sessions.items())
     assert found / len(sessions) > 0.95
+
+
+@pytest.mark.parametrize("clients", [1, 32_768])
+def test_sessions_with_similar_names_are_told_apart(clients: int) -> None:
+    """Of one client, or of as many clients that all count from 1."""
+    table = SessionTable()
+    digests = [sha256(b"%d" % number).digest() for number in range(clients)]
+    sessions = [
+        session_key({b"x-session-id": b"%d" % (number // clients)}, {}, digests[number % clients])
+        for number in range(SETS * WAYS // 2)
+    ]
+    assert len(set(sessions)) > 0.999 * len(sessions)
+    for number, session in enumerate(sessions):
+        table.put(session, number % 60_000 + 1, 0.0)
+    found = sum(table.get(session, 0.0) == number % 60_000 + 1 for number, session in enumerate(sessions))
+    assert found / len(sessions) > 0.95
+    strangers = [session_key({b"x-session-id": b"new %d" % number}, {}, digests[0]) for number in range(10_000)]
+    assert sum(table.get(session, 0.0) > 0 for session in strangers) < 5
 
 
 def test_marks_of_targets_are_different_and_never_zero() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final
 
 from moongate.chat.contracts import Note
@@ -27,14 +28,23 @@ _NO_WORD: Final = re.compile(r"[^A-Za-z0-9_.$-]")
 
 def model_header(requested: str, provider: str, model: str) -> HeaderList:
     """Says which model answers, if it is not what the client asked for (alias, default, fallback)."""
-    answering = f"{provider},{model}"
-    if requested in (model, answering, f"{provider}/{model}"):
+    if requested == model:
         return []
+    known = _known_header if len(requested) <= MAX_SHOWN_NAME else _model_header
+    found = known(requested, provider, model)
+    return [] if found is None else [found]
+
+
+def _model_header(requested: str, provider: str, model: str) -> tuple[bytes, bytes] | None:
+    answering = f"{provider},{model}"
+    if requested in (answering, f"{provider}/{model}"):
+        return None
     # Names come from clients and configurations: what a header cannot hold is replaced.
     text = f"{requested[:MAX_SHOWN_NAME]} -> {answering[:MAX_SHOWN_NAME]}"
-    if not (text.isascii() and text.isprintable()):  # rare, and the pattern takes ten times as long
-        text = _UNPRINTABLE.sub("?", text)
-    return [(MODEL_HEADER, text.encode("ascii"))]
+    return MODEL_HEADER, _UNPRINTABLE.sub("?", text).encode("ascii")
+
+
+_known_header: Final = lru_cache(maxsize=1024)(_model_header)
 
 
 def answer_headers(

@@ -104,7 +104,8 @@ class RouteSelector:
         self._draw = draw  # for sessions that do not stick
         self._sessions = sessions
         self._keys = [hash_key(each.name) for each in targets]
-        self._salt = int.from_bytes(hash_key(f"{name}:{policy.strategy}")[:8], "big")  # a session is one per route
+        # A session is one per route.
+        self._salt = int.from_bytes(hash_key(f"{name}:{policy.strategy}")[:8], "big") >> 2
         self._marks: list[int] = []
         for each in targets:
             self._marks.append(target_mark(each.name.encode("utf-8", "surrogatepass"), set(self._marks)))
@@ -112,7 +113,7 @@ class RouteSelector:
         self._rankings: dict[bool, tuple[float, Ranking]] = {}  # by whether the answer is streamed: until when, what
 
     def choose(self, session: int, now: float, *, streamed: bool) -> SelectedTarget:
-        """`session`: 64 bits that all turns of a session share."""
+        """`session`: 62 bits that all turns of a session share."""
         session ^= self._salt
         if not self.policy.sticky:
             return self._chosen(session, now, streamed)

@@ -20,22 +20,23 @@ HEADERS: Final = (
     b"session-id",
 )
 _HEADERS: Final = frozenset(HEADERS)
+_THIRTY_BITS: Final = 0x3FFFFFFF
 MAX_HASHED: Final = 64  # characters at each end of a text that are hashed, and its length: two sessions may share a key
 MAX_PARTS: Final = 64  # of a content in parts
 MAX_LEADING: Final = 32  # messages in which the first one of the user is looked for
 
 
 def session_key(headers: Mapping[bytes, bytes], chat: JsonObject, client: bytes) -> int:
-    """64 bits. `client` tells the sessions of different clients apart."""
+    """62 bits, which machine code computes with at once. `client` tells the sessions of different clients apart."""
     if not _HEADERS.isdisjoint(headers):
         for name in HEADERS:
             given = headers.get(name)
             if given:
-                return crc32(given) << 32 | crc32(client)
+                return (crc32(given) & _THIRTY_BITS) << 32 | crc32(client)
     named = chat.get("prompt_cache_key")
     if not isinstance(named, str) or not named:
         named = _beginning(chat.get("messages"))
-    return crc32(named.encode("utf-8", "surrogatepass")) << 32 | crc32(client)
+    return (crc32(named.encode("utf-8", "surrogatepass")) & _THIRTY_BITS) << 32 | crc32(client)
 
 
 def _beginning(messages: object) -> str:

@@ -1,8 +1,9 @@
 """Which target each session is at: a table of fixed size, shared by the workers of a machine.
 
-One 64-bit word per session, written by one aligned store, so that nothing is locked: 28 bits of the session's key
-(14 more are the number of its set), 16 bits that name the target, 20 bits of time in minutes. A set holds four
-sessions; the one that was idle longest makes room. 65 536 sessions take 512 KiB.
+One word per session, written by one aligned store, so that nothing is locked: 26 bits of the session's key (14 more
+are the number of its set), 16 bits that name the target, 20 bits of time in minutes. So a word has 62 bits, which
+machine code computes with at once. A set holds four sessions; the one that was idle longest makes room. 65 536 sessions
+take 512 KiB.
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ WAYS: Final = 4
 IDLE_MINUTES: Final = 60  # after which a session is forgotten: no provider caches a prompt for longer
 _TIMES: Final = 1 << 20  # minutes are counted modulo this
 _TARGETS: Final = 1 << 16
-_MIX: Final = 0x9E3779B97F4A7C15  # an odd number whose product mixes all bits of a key into the upper ones
-_WORD: Final = 0xFFFFFFFFFFFFFFFF
+_TAGS: Final = 1 << 26
 
 
 class SessionTable:
-    """`get(session, now)` gives the mark of a target (1 … 65535), or 0. Clocks are in seconds, the same for all."""
+    """`get(session, now)` gives the mark of a target (1 … 65535), or 0. Clocks are in seconds, the same for all.
+
+    Both halves of a session's key are hashes, so its set and its tag are parts of them.
+    """
 
     __slots__ = ("_slots",)
 
@@ -32,8 +35,8 @@ class SessionTable:
 
     def get(self, session: int, now: float) -> int:
         """Where the session is; it counts as in use now."""
-        key = session * _MIX & _WORD
-        at, tag, minute = (key >> 50) * WAYS, (key >> 22) & 0xFFFFFFF, int(now / 60) % _TIMES
+        at, tag = (session ^ session >> 32) % SETS * WAYS, (session >> 36 ^ session >> 6) % _TAGS
+        minute = int(now / 60) % _TIMES
         slots = self._slots
         for index in range(at, at + WAYS):
             word: int = slots[index]
@@ -48,8 +51,8 @@ class SessionTable:
 
     def put(self, session: int, target: int, now: float) -> None:
         """The session is at this target now."""
-        key = session * _MIX & _WORD
-        at, tag, minute = (key >> 50) * WAYS, (key >> 22) & 0xFFFFFFF, int(now / 60) % _TIMES
+        at, tag = (session ^ session >> 32) % SETS * WAYS, (session >> 36 ^ session >> 6) % _TAGS
+        minute = int(now / 60) % _TIMES
         word = tag << 36 | target << 20 | minute
         place, idle = 0, -1
         for index, found in enumerate(self._slots[at : at + WAYS].tolist()):
