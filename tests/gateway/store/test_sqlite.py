@@ -180,3 +180,19 @@ def test_a_backup_under_load_is_whole(path: Path, tmp_path: Path) -> None:
         copy.close()
     assert not list(tmp_path.glob(".*.part"))
     database.close()
+
+
+def test_a_batch_is_written_in_few_statements(path: Path) -> None:
+    """Each costs the event loop of the same process a wait for the interpreter, and the writer another one."""
+    database, statements = SqliteDatabase(path), list[str]()
+    table = UsageTable(database)
+    table.add([usage_row(0)])
+    assert database._connection is not None
+    database._connection.set_trace_callback(statements.append)
+    rows = [usage_row(number) for number in range(1, 1000)]
+    assert table.add(rows) == 999
+    database._connection.set_trace_callback(None)
+    assert len(statements) < 20, statements
+    assert sorted(table.find([row.id for row in rows])) == rows
+    assert usage_sums(database, ("key",))[0]["requests"] == 1000
+    database.close()

@@ -19,7 +19,7 @@ from moongate.gateway.store.allocation import allocate
 from moongate.gateway.store.record import SIZE, UsageRow, read_record, write_record
 
 SEGMENT_BYTES: Final = 1 << 20
-READ_BYTES: Final = 1 << 18
+READ_BYTES: Final = 1 << 15  # at a time: about 170 records
 MAGIC: Final = b"moonjrn1"
 START: Final = 16
 END: Final = -1  # in the place of an id: nothing will follow
@@ -83,8 +83,14 @@ class SegmentReader:
 
     def read(self, limit: int) -> list[UsageRow]:
         """Further records, at most `limit`; `position` moves on. A record that is being written ends the list."""
-        data = _read_at(self._descriptor, READ_BYTES, self.position)
         found: list[UsageRow] = []
+        while len(found) < limit and self._read_block(found, limit):
+            pass
+        return found
+
+    def _read_block(self, found: list[UsageRow], limit: int) -> bool:
+        """Add the records of one block. False: there are no further ones."""
+        data = _read_at(self._descriptor, READ_BYTES, self.position)
         at, end = 0, len(data)
         while len(found) < limit:
             row = read_record(data, at, end)
@@ -94,7 +100,7 @@ class SegmentReader:
             found.append(row)
             at += SIZE + len(row[1]) + len(row[2])  # a request id is ASCII
         self.position += at
-        return found
+        return at > 0
 
     def is_empty(self) -> bool:
         """Is there no further record now? `position` stays."""

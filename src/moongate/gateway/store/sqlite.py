@@ -6,6 +6,7 @@ import contextlib
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -22,10 +23,9 @@ from moongate.gateway.store.migrations import migrate
 
 LOCK_SECONDS: Final = 5.0  # how long a lock of somebody else is waited for
 DELETE_STEP: Final = 20_000  # rows that are removed in one transaction
-INSERT_USAGE: Final = (
-    f"INSERT OR IGNORE INTO usage ({', '.join(USAGE_COLUMNS)}) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULLIF(?, -1), ?, NULLIF(?, -1), ?)"
-)
+_INSERT_USAGE: Final = f"INSERT OR IGNORE INTO usage ({', '.join(USAGE_COLUMNS)}) VALUES "
+_USAGE_ROW: Final = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULLIF(?, -1), ?, NULLIF(?, -1), ?)"
+INSERTS_OF: Final = {count: _INSERT_USAGE + ", ".join([_USAGE_ROW] * count) for count in (256, 64, 16, 4, 1)}
 
 
 class SqliteDatabase:
@@ -99,7 +99,14 @@ class SqliteDatabase:
         self.run_many(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({place_marks(len(columns))})", rows)
 
     def insert_usage(self, rows: Sequence[Sequence[Value]]) -> int:
-        return self.run_many(INSERT_USAGE, rows)
+        """Many rows in one statement: with each statement this thread lets go of the interpreter, and the event loop and
+        it wait for each other."""
+        inserted = at = 0
+        for count, statement in INSERTS_OF.items():
+            while at + count <= len(rows):
+                inserted += self.run(statement, list(chain.from_iterable(rows[at : at + count])))
+                at += count
+        return inserted
 
     def drop_usage_before(self, row_id: int) -> int:
         removed = 0
@@ -145,6 +152,8 @@ class SqliteDatabase:
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             raise StoreUnreachable(f"the store {self.place} is closed")
+        if self._connection.in_transaction:
+            return self._connection  # it was looked at when that began
         if _file_at(self._path) != self._file:  # what is written to the old one would be lost
             raise StoreUnreachable(f"the file of the store {self.place} was moved away or replaced: it is opened anew")
         return self._connection

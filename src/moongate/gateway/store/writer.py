@@ -27,14 +27,14 @@ from moongate.gateway.store.segment import SegmentReader, is_taken, written_unti
 from moongate.gateway.store.usage import UsageTable
 
 BATCH_ROWS: Final = 1000
-IDLE_SECONDS: Final = 0.1  # between looks at the journal
+IDLE_SECONDS: Final = 0.25  # between looks at the journal: each costs the event loop some time, too
 ELECTION_SECONDS: Final = 0.5  # between tries to become the one that writes
 RETRY_SECONDS: Final = 1.0  # after the database has failed
-RECOVERY_LOOKS: Final = 20  # looks at the journal between looks for dead workers
+RECOVERY_LOOKS: Final = 8  # looks at the journal between looks for dead workers
 CATCH_UP_SECONDS: Final = 0.02
 CLOSE_SECONDS: Final = 5.0  # for the last rows, when the gateway goes down
-RETENTION_LOOKS: Final = 36_000  # about an hour
-NODE_LOOKS: Final = 600  # about a minute
+RETENTION_LOOKS: Final = 14_400  # about an hour
+NODE_LOOKS: Final = 240  # about a minute
 
 
 class UsageWriter:
