@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -58,14 +58,18 @@ def build(
     workers: int = 1,
     env: Mapping[str, str] | None = None,
     settings: Mapping[str, object] | None = None,
+    prepare: Callable[[dict[str, Any], Path], None] | None = None,
     title: str = "",
 ) -> Contender:
-    """moongate as `python -m moongate`; `source` is the folder its package is taken from, "" what is installed."""
+    """moongate as `python -m moongate`; `source` is the folder its package is taken from, "" what is installed.
+    `prepare` changes the configuration, and makes what belongs to it in the folder."""
 
     def command(port: int, provider: int, folder: Path) -> Started:
         limits = {"in_flight": 6000, "connections": 6000}
         config = {"port": port, "api_keys": [KEY], "limits": limits, "log": {"format": "json"}, **(settings or {})}
         config["providers"] = providers(f"http://127.0.0.1:{provider}/v1")
+        if prepare is not None:
+            prepare(config, folder)
         (folder / "config.json").write_text(json.dumps(config))
         serve = [python, "-m", "moongate", "serve", "--config", str(folder / "config.json")]
         return [*serve, "--workers", str(workers)], {"PYTHONPATH": source, "MOONGATE_HOME": str(folder), **(env or {})}

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from bench.contender import KEY, MODELS, Contender
 from bench.contenders import AGAIN, COMPILED, again, build
@@ -28,6 +28,10 @@ from bench.rows import CHUNK, REQUEST, Row, turn_row
 from bench.samples import Samples
 from bench.table import number
 from bench.turns import HEADLINE
+from moongate.gateway.limits.limit_set import LimitSet
+from moongate.gateway.store.connect import open_database
+from moongate.gateway.store.entities import StoredKey, digest_of
+from moongate.gateway.store.keys import KeyStore
 
 BARE = "bare"
 EVERYTHING = "everything at once"
@@ -75,6 +79,19 @@ class Feature:
     prefix: str = ""  # before the model's name, if not the usual one
     page: bool = False  # somebody has the inspector's list of requests open
     apart: bool = False  # not a part of everything at once
+    prepare: Callable[[dict[str, Any], Path], None] | None = None  # gets the configuration, and the gateway's folder
+
+
+def with_stored_key(config: dict[str, Any], folder: Path) -> None:
+    """The client's key is one of the store, with every limit, and every model has a price."""
+    database = open_database(str(folder / "usage.db"))
+    limits = LimitSet(10**6, 10**9, 6000, budget=10**15, token_budget=10**15, reset="month")
+    KeyStore(database).create_key(StoredKey("", b"", "", limits=limits), "bench")
+    database.run("UPDATE client_key SET digest = ?", (digest_of(KEY),))
+    database.close()
+    del config["api_keys"]
+    for provider in config["providers"]:
+        provider["models"] = [{"name": model, "price": {"input": 3, "output": 15}} for model in provider["models"]]
 
 
 TRACES = {  # nobody listens at this address: what is sampled is made and thrown away
@@ -92,6 +109,7 @@ FEATURES = (
     Feature("JSON log", {"log": {"format": "json"}}),
     Feature("metrics scraped every second", {"metrics": "clients"}, beside=Scraper),
     Feature("usage in SQLite", {"store": "usage.db"}),
+    Feature("… a stored key with every limit and a budget, prices", {"store": "usage.db"}, prepare=with_stored_key),
     Feature("judge at its default", {"judge": 0.05}),
     Feature("traces, 1 % of the requests", env=TRACES),
     Feature("inspector open", page=True),
@@ -115,7 +133,9 @@ def everything(features: tuple[Feature, ...]) -> Feature:
         env |= feature.env
     beside = next((each.beside for each in features if each.beside is not nobody), nobody)
     prefix = next((each.prefix for each in features if each.prefix), "")
-    return Feature(EVERYTHING, settings, env, beside, prefix, page=any(feature.page for feature in features))
+    prepare = next((each.prepare for each in features if each.prepare is not None), None)
+    page = any(feature.page for feature in features)
+    return Feature(EVERYTHING, settings, env, beside, prefix, page, prepare=prepare)
 
 
 def configured(feature: Feature, python: str, source: str, admin: int | None = None) -> Contender:
@@ -123,7 +143,7 @@ def configured(feature: Feature, python: str, source: str, admin: int | None = N
     settings = {**BARE_SETTINGS, **feature.settings}
     if admin is not None:
         settings["admin"] = {"port": admin, "key": ADMIN_KEY}
-    made = build(feature.name, python, source=source, env=feature.env, settings=settings)
+    made = build(feature.name, python, source=source, env=feature.env, settings=settings, prepare=feature.prepare)
     return replace(made, prefix=feature.prefix) if feature.prefix else made
 
 
