@@ -99,8 +99,8 @@ class SqliteDatabase:
         self.run_many(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({place_marks(len(columns))})", rows)
 
     def insert_usage(self, rows: Sequence[Sequence[Value]]) -> int:
-        """Many rows in one statement: with each statement this thread lets go of the interpreter, and the event loop and
-        it wait for each other."""
+        """Many rows in one statement: with each this thread lets go of the interpreter, and it and the event loop wait
+        for each other."""
         inserted = at = 0
         for count, statement in INSERTS_OF.items():
             while at + count <= len(rows):
