@@ -31,6 +31,8 @@ def main() -> int:
     parser.add_argument("--json", type=Path, help="where the results are kept; those of other scenarios stay there")
     parser.add_argument("names", nargs="*", help=f"of {', '.join(SCENARIOS)}; default: all")
     options = parser.parse_args()
+    if unknown := set(options.names) - set(SCENARIOS):
+        parser.error(f"no such scenario: {', '.join(sorted(unknown))}")
     good = True
     for name in options.names or SCENARIOS:
         report, seconds = _run(name, short=options.short)
