@@ -9,6 +9,7 @@ or the writer, finds its open requests there and records them as estimated.
 from __future__ import annotations
 
 import contextlib
+import fnmatch
 import os
 import time
 from collections.abc import Iterable
@@ -22,7 +23,6 @@ from moongate.gateway.store.reservations import ReservationSlots
 from moongate.gateway.store.row_ids import MAX_WORKERS, RowIds
 from moongate.gateway.store.segment import SEGMENT_BYTES, SegmentWriter
 
-SUFFIX: Final = ".journal"
 JOURNAL_BYTES: Final = 256 << 20  # on disk for all workers, while the database is away: about a million requests
 
 
@@ -116,7 +116,7 @@ class Journal:
         if self.is_full:
             return None
         try:
-            self._segment = SegmentWriter(self._folder / f"{self.number:02}-{self._next:013}{SUFFIX}")
+            self._segment = SegmentWriter(self._folder / f"{self.number:02}-{self._next:013}.journal")
         except OSError:  # the disk is full
             return None
         self._next += 1
@@ -132,12 +132,12 @@ class Journal:
 
 def segments(folder: Path, number: int | None = None) -> list[Path]:
     """The segments of one worker or of all, the oldest of each worker first."""
-    begin = "" if number is None else f"{number:02}-"
+    pattern = "*.journal" if number is None else f"{number:02}-*.journal"
     try:
         names = os.listdir(folder)
     except FileNotFoundError:
         return []
-    return [folder / name for name in sorted(names) if name.endswith(SUFFIX) and name.startswith(begin)]
+    return [folder / name for name in sorted(fnmatch.filter(names, pattern))]
 
 
 def recover_dead(folder: Path) -> set[Path]:
