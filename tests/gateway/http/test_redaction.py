@@ -184,3 +184,23 @@ def test_every_text_of_an_error_is_masked() -> None:
     Redactor([KEY]).redact_error(error)
     assert KEY.upper()[:20] not in f"{error.message}{error.code}{error.path}{error}"
     assert KEY.lower()[:20] not in f"{error.message}{error.code}{error.path}{error}"
+
+
+@pytest.mark.parametrize(
+    "spelt",
+    [
+        "".join(f"\\x{ord(each):02x}" for each in KEY),
+        "".join(f"\\{ord(each):03o}" for each in KEY),
+        "".join(f"\\\\u{ord(each):04x}" for each in KEY),
+        f"{KEY[:9]}\x1b[31m{KEY[9:]}",
+        f'{KEY[:9]}<span class="a>b">{KEY[9:]}</span>',
+    ],
+    ids=["hexadecimal", "octal", "JSON inside of JSON", "colour", "tag"],
+)
+def test_what_json_spells_once_more_in_an_event(spelt: str) -> None:
+    """The escapes of JSON stand around those of the text: in the event's bytes alone it does not show."""
+    for error in ({"message": f"bad key {spelt}"}, {spelt: [[{"message": 1}]]}, {"message": "a", "more": ["b", spelt]}):
+        masked = Redactor([KEY]).redact_events(b'data: {"a":1}\n\ndata: ' + json.dumps({"error": error}).encode())
+        assert MASK.encode() in masked, error
+        assert masked.startswith(b'data: {"a":1}\n\ndata: {"error":')
+        assert json.dumps(spelt)[1:-1].encode() not in masked

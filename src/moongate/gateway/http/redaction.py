@@ -59,16 +59,19 @@ class Redactor:
         start = max(0, len(events) - MAX_ERROR_EVENTS)
         start = max(start, events.find(b"\n", start)) if start else 0
         text = self._usual.masked(events[start:].decode("utf-8", "surrogateescape"))
-        if self._is_hidden(text):
+        if "\\" in text or self._is_hidden(text):  # a spelling may show only without the escapes of JSON
             text = "\n".join(map(self._redacted_line, text.split("\n")))
         return events[:start] + text.encode("utf-8", "surrogateescape")
 
     def _redacted_line(self, line: str) -> str:
         """A line of an event. In JSON the secret is masked inside of its string, else the whole line's value is."""
         field, colon, value = line.partition(":")
-        if not self._is_hidden(value):
+        is_hidden = self._is_hidden(value)
+        if not is_hidden and "\\" not in value:
             return line
         found = object_of(value.encode("utf-8", "surrogateescape"))
+        if not is_hidden and not (found and self._is_hidden("\n".join(_texts_in(found)))):
+            return line
         is_odd = found is None or deeper_than(found, MAX_LEVELS)
         masked = MASK if is_odd else dumps(self._redacted_value(found)).decode("utf-8", "surrogateescape")
         return f"{field}{colon} {masked}"
@@ -129,6 +132,20 @@ class AnyOf:
 
     def all_in(self, text: str) -> Iterator[re.Match[str]]:
         return self._pattern.finditer(text)
+
+
+def _texts_in(value: object) -> Iterator[str]:
+    """Every text in a JSON value, keys included, however deep it is."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, dict):
+            yield from each
+            waiting += each.values()
+        elif isinstance(each, list):
+            waiting += each
 
 
 def _forms(secret: str) -> Iterable[str]:
