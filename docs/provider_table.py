@@ -32,5 +32,5 @@ def providers_table() -> str:
 
 def _row(name: str, provider: KnownProvider) -> str:
     key = f"`${provider.variable}`" if provider.variable else "none"
-    share, known = KNOWN[name]
+    share, known = KNOWN.get(name, ("–", ""))
     return f"| {provider.title} | `moongate init {name}` | `{provider.url}` | {key} | {share} | {known} |"

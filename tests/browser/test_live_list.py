@@ -9,19 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
-from tests.browser.test_pages import FLAGS, TIMEOUT
+from playwright.sync_api import Browser, Page, expect
+from tests.browser.opening import TIMEOUT
 from tests.gateway.ui.running import Pages, pages, until
 
 pytestmark = pytest.mark.needs("chromium")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS, timeout=TIMEOUT)
-        yield found
-        found.close()
 
 
 @pytest.fixture(scope="module")

@@ -1,53 +1,27 @@
-"""The pages in a real browser (Debian's Chromium): what people see and do, what hostile text cannot do, and how fast.
-
-`SCREENSHOTS=docs/ui` writes the pictures of the documentation.
-"""
+"""The pages in a real browser (Debian's Chromium): what people see and do, what hostile text cannot do."""
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
+from tests.browser.opening import OpenPage, verify_report
 from tests.gateway.ui.running import ADMIN_KEY, Pages, pages
 
 from moongate.gateway.inspect.verify_reports import remember_report
 
 pytestmark = pytest.mark.needs("chromium")
-TIMEOUT = 60_000.0
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]  # fmt: skip
 SECTIONS = ("requests", "vendors", "usage", "keys", "configuration")
-RATE = {"value": 0.98, "interval": [0.93, 0.995]}
-REPORT: dict[str, Any] = {
-    "eval_finished_at": "2026-11-18T10:00:00+00:00",
-    "moongate": {
-        "target": "p,m", "samples": 100, "cost_micros": 41_000, "end": "",
-        "raw": {"rates": {"success": RATE, "schema": {"value": 0.81, "interval": [0.72, 0.875]}, "f1": RATE}},
-        "repaired": {"rates": {"success": RATE, "schema": RATE, "f1": RATE}},
-    },
-}  # fmt: skip
-OpenPage = Callable[..., Page]
-expect.set_options(timeout=TIMEOUT)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS, timeout=TIMEOUT)
-        yield found
-        found.close()
 
 
 @pytest.fixture(scope="module")
 def ui(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pages]:
     folder = tmp_path_factory.mktemp("ui")
-    remember_report(folder / "home", REPORT, Path("/srv/runs/p"))
+    remember_report(folder / "home", verify_report("p,m"), Path("/srv/runs/p"))
     with pages(folder, "--workers", "2") as running:
         running.log_in()
         running.capture_next(1000)
@@ -57,44 +31,6 @@ def ui(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pages]:
         running.page(running.ask("markers", stream=True, path="/v1/messages"))
         running.row(running.ask(model="a-model-that-nobody-has-and-whose-name-is-rather-long"))
         yield running
-
-
-@pytest.fixture
-def opened(browser: Browser, ui: Pages) -> Iterator[OpenPage]:
-    """Opens a page as somebody who is logged in. Fails if the page writes an error, or asks anybody else."""
-    contexts: list[BrowserContext] = []
-    problems: list[str] = []
-
-    def open_page(
-        path: str, *, width: int = 1280, height: int = 860, scheme: str = "light", log_in: bool = True
-    ) -> Page:
-        context = browser.new_context(
-            viewport={"width": width, "height": height},
-            color_scheme="dark" if scheme == "dark" else "light",
-            permissions=["clipboard-read", "clipboard-write"],
-        )
-        contexts.append(context)
-        context.set_default_timeout(TIMEOUT)
-        if log_in:
-            name, _, value = ui.cookie.partition("=")
-            context.add_cookies([{"name": name, "value": value, "url": ui.admin + "/ui"}])
-        page = context.new_page()
-        page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("request", lambda asked: None if asked.url.startswith(ui.admin) else problems.append(asked.url))
-        page.goto(ui.admin + path)
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert problems == []
-
-
-def picture(page: Page, name: str, *, whole: bool = False) -> None:
-    folder = os.environ.get("SCREENSHOTS")
-    if folder:
-        page.screenshot(path=Path(folder) / f"{name}.png", full_page=whole)
 
 
 def one(page: Page, text: str) -> Page:
@@ -107,7 +43,6 @@ def one(page: Page, text: str) -> Page:
 def test_somebody_logs_in_and_out(opened: OpenPage) -> None:
     page = opened("/ui", log_in=False)
     expect(page).to_have_url(re.compile("/ui/login$"))
-    picture(page, "login")
     page.get_by_label("Admin key").fill(ADMIN_KEY)
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Requests")).to_be_visible()
@@ -127,7 +62,6 @@ def test_rows_appear_as_requests_are_answered_and_pause_when_told(opened: OpenPa
     row = page.locator("#rows tr", has_text=first)
     expect(row).to_contain_text("markers_parsed")
     expect(row.locator(".captured")).to_be_visible()
-    picture(page, "requests")
     page.get_by_role("button", name="Pause").click()
     second = ui.ask().headers["x-request-id"]
     ui.rows(f"?id={second}")
@@ -157,7 +91,6 @@ def test_came_left_and_why_with_marks_replay_and_copies(opened: OpenPage, ui: Pa
     expect(page.locator("#answer mark").first).to_be_visible()
     events = page.locator("#events [data-at]")
     expect(page.locator(".waterfall")).to_be_visible()
-    picture(page, "request", whole=True)
     page.get_by_role("button", name="Replay").click()
     expect(page.locator(".event.now")).to_have_count(1)
     expect(page.get_by_role("button", name="Replay")).to_be_visible()
@@ -198,14 +131,10 @@ def test_every_page_passes_axe_and_fits_its_window(opened: OpenPage, scheme: str
         fits(page)
         if section == "requests":  # without scrolling sideways either
             assert page.evaluate("(list => list.scrollWidth <= list.clientWidth)(document.querySelector('.scroll'))")
-        if section not in ("requests", "keys") and width == 1280 and scheme == "light":
-            picture(page, section, whole=section == "vendors")
     page.goto(page.url.replace("/configuration", "/requests"))
     one(page, "markers_parsed")
     serious(page)
     fits(page)
-    if scheme == "dark":
-        picture(page, "request-dark" if width == 1280 else "request-phone")
 
 
 def serious(page: Page) -> None:
@@ -247,7 +176,6 @@ def test_a_key_is_made_on_the_page_and_shown_once(opened: OpenPage) -> None:
     page.get_by_role("link", name="Keys").click()
     expect(page.locator(".secret")).to_have_count(0)
     expect(page.get_by_role("cell", name="alice")).to_be_visible()
-    picture(page, "keys")
 
 
 def test_disabling_a_key_is_asked_first(opened: OpenPage) -> None:

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
-from tests.browser.test_pages import FLAGS, TIMEOUT
+from playwright.sync_api import Browser, Page, expect
+from tests.browser.opening import TIMEOUT
 from tests.gateway.ui.running import Pages, pages
 
 from moongate.gateway.record.request_ring import RequestRing, ring_size
@@ -28,14 +28,6 @@ PAINT_MS = 300
 ASSET_BYTES = 200 * 1024
 LOOKS = 4
 CATEGORIES = ["devtools.timeline", "disabled-by-default-devtools.timeline", "toplevel"]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS, timeout=TIMEOUT)
-        yield found
-        found.close()
 
 
 def lines(first: int, number: int) -> list[bytes]:

@@ -94,7 +94,7 @@ def money_text(dollars: float) -> str:
     """Dollars with cents, and with more digits where cents would show nothing of them."""
     if dollars >= 0.1 or not dollars:
         return f"{dollars:,.2f}"
-    return f"{dollars:.4f}" if dollars >= 0.0001 else f"{dollars:.6f}"
+    return f"{dollars:.4f}" if dollars >= 0.001 else f"{dollars:.6f}"
 
 
 def time_text(seconds: int | None) -> str | None:

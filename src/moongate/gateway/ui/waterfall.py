@@ -9,7 +9,7 @@ from moongate.gateway.ui.markup import Markup, tag
 from moongate.payload import JsonObject
 
 WIDTH: Final = 1000
-LABEL: Final = 230
+LABEL: Final = 300
 WORDS: Final = 150  # room for what stands behind a bar
 ROW: Final = 30
 MARKS: Final = 5
@@ -53,7 +53,7 @@ def _bar(name: str, words: str, spans: list[tuple[str, float, float]], total: fl
             width=max(1.5, round(_x(end, total) - _x(start, total), 1)))
         for kind, start, end in spans
     ]  # fmt: skip
-    label = tag("text", name if len(name) <= 36 else f"{name[:35]}…", x=0, y=17, class_="label")
+    label = tag("text", name if len(name) <= 45 else f"{name[:44]}…", x=0, y=17, class_="label")
     text = tag("text", words, x=_x(spans[-1][2], total) + 8, y=17)
     return tag("g", label, *rects, text)
 
