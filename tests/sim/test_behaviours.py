@@ -18,7 +18,7 @@ from moongate.sim.rows import ROWS
 @pytest.mark.parametrize("generation", GENERATIONS)
 def test_a_name_carries_its_generation(generation: str) -> None:
     assert behaviour_of(model_name(generation)) == Behaviour(generation=generation)
-    assert behaviour_of(model_name(generation, "strict", "markers")).generation == generation
+    assert behaviour_of(model_name(generation, "strict", "foreign-ids")).generation == generation
 
 
 @pytest.mark.parametrize(
@@ -46,8 +46,12 @@ def test_real_model_names_select_a_generation_too(name: str, generation: str) ->
 
 def test_every_row_can_be_selected_and_changes_only_known_fields() -> None:
     for row in ROWS:
-        behaviour = behaviour_of(model_name(row.families[0], row.name))
+        behaviour = behaviour_of(model_name(row.example_family, row.name))
         assert {field: getattr(behaviour, field) for field in row.fields} == row.fields
+
+
+def test_a_family_of_which_the_simulator_knows_no_markup_can_play_everything_else() -> None:
+    assert {row.name for row in ROWS if row.families and row.group != "markup"} == {"leaked-markers"}
 
 
 def test_the_longest_row_wins() -> None:

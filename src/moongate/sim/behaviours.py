@@ -14,16 +14,16 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from moongate.kimi.generations import GENERATIONS as MODELS
-from moongate.kimi.generations import recognise_model
+from moongate.kimi.generations import ModelFacts, recognise_model
 from moongate.kimi.schema import Level
 from moongate.sim.rows import BY_NAME, ROWS, Row
 
 DEFAULT_GENERATION: Final = "k2"  # of names that say nothing of a generation
 _UNKNOWN: Final = "unknown"  # the generation that Kimi's table gives them
-_FAMILY_OF: Final[Mapping[str, str]] = {
-    row.facts.generation: row.facts.family.name for row in MODELS if row.facts.generation != _UNKNOWN
+_FACTS: Final[Mapping[str, ModelFacts]] = {
+    row.facts.generation: row.facts for row in MODELS if row.facts.generation != _UNKNOWN
 }
-GENERATIONS: Final = tuple(sorted(_FAMILY_OF))
+GENERATIONS: Final = tuple(sorted(_FACTS))
 VALIDITIES: Final = (72, 90, 97, 100)  # percent; those that `GET /v1/models` lists
 
 
@@ -74,11 +74,11 @@ class Behaviour:
 
     @property
     def family(self) -> str:
-        return _FAMILY_OF[self.generation]
+        return _FACTS[self.generation].family.name
 
     @property
     def thinks(self) -> bool:
-        return self.generation not in ("k2", "moonshot-v1")
+        return _FACTS[self.generation].thinks
 
     @property
     def validates(self) -> bool:
@@ -154,8 +154,8 @@ def _merged(rows: Iterable[Row], behaviour: Behaviour) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     set_by: dict[str, str] = {}
     for row in rows:
-        if behaviour.family not in row.families:
-            raise UnknownModel(f"the row {row.name!r} is for {row.families[0].upper()} only")
+        if row.families and behaviour.family not in row.families:
+            raise UnknownModel(f"the row {row.name!r} is for {' and '.join(row.families).upper()} only")
         for field, value in row.fields.items():
             if isinstance(value, tuple):
                 fields[field] = (*fields.get(field, getattr(behaviour, field)), *value)
@@ -175,5 +175,5 @@ def model_name(generation: str, *rows: str) -> str:
 def listed_models() -> list[str]:
     """The names in `GET /v1/models`: each generation without rows, each row once, some shares of valid turns."""
     clean = [model_name(generation) for generation in GENERATIONS]
-    rows = [model_name(row.families[0], row.name) for row in ROWS if row.group not in ("host",)]
+    rows = [model_name(row.example_family, row.name) for row in ROWS if row.group not in ("host",)]
     return clean + rows + [model_name("k2", f"valid-{percent}") for percent in VALIDITIES]

@@ -32,4 +32,4 @@ def behaviours_table() -> str:
 
 
 def _families(families: tuple[str, ...]) -> str:
-    return "all" if len(families) > 1 else families[0].upper()
+    return ", ".join(families).upper() or "all"

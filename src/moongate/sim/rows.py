@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from moongate.kimi.hosts import HOST_NAMES
 
+MARKUP_FAMILIES: Final = ("k2", "k3")  # those whose markup is in markup.py
 HOSTS: Final = HOST_NAMES  # a host without rules in this package is played as "generic"
 
 
@@ -19,11 +20,16 @@ class Row:
     group: str
     about: str
     fields: Mapping[str, Any]
-    families: tuple[str, ...] = ("k2", "k3")
+    families: tuple[str, ...] = ()  # those that can play it; (): all
+
+    @property
+    def example_family(self) -> str:
+        """One that can play it."""
+        return self.families[0] if self.families else "k2"
 
 
 def _row(name: str, group: str, about: str, **fields: Any) -> Row:
-    families = fields.pop("families", ("k2", "k3"))
+    families = fields.pop("families", MARKUP_FAMILIES if group == "markup" else ())
     return Row(name, group, about, fields, families)
 
 
@@ -171,7 +177,8 @@ ROWS: Final[tuple[Row, ...]] = (
     _damaging("lost-names", "calls without a name"),
     _damaging("missing-calls", "a text where a call was due"),
     _damaging("empty-turns", "neither text nor calls"),
-    _damaging("leaked-markers", "calls as markup in content"),
+    _row("leaked-markers", "damage", "calls as markup in content", damage=("leaked-markers",),
+         families=MARKUP_FAMILIES),
     _damaging("wrong-finishes", "stop beside calls"),
     _damaging("needless-calls", "calls where a text was due"),
     _row("second-try", "damage", "a damaged turn is right when the same request comes again", recovery="second"),

@@ -21,7 +21,10 @@ def test_a_time_is_as_short_as_it_can_be_read(value: float | None, text: str) ->
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(None, "–"), (0, "$0"), (0.000011, "$0.000011"), (0.0001347, "$0.000135"), (0.00128, "$0.0013"), (1234.5, "$1,234.50")],
+    [
+        (None, "–"), (0, "$0"), (0.000011, "$0.000011"), (0.0001347, "$0.000135"), (0.00128, "$0.0013"),
+        (1234.5, "$1,234.50"),
+    ],
 )  # fmt: skip
 def test_money_has_two_digits_that_count_at_least(value: float | None, text: str) -> None:
     assert dollars(value) == text
