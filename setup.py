@@ -98,8 +98,10 @@ class InParallel(build_ext):
         compiler: Any = self.compiler
         if OPTIMISATION != "0" and "gcc" in Path(compiler.compiler_so[0]).name:
             for extension in self.extensions:
-                extension.extra_compile_args += ["-flto=auto", "-fno-plt", "-fno-semantic-interposition"]
-                extension.extra_link_args += ["-flto=auto"]
+                if extension.name.endswith("__mypyc"):  # the one with all the code; the others only name its modules
+                    more = ["-flto=auto", "-fno-plt", "-fno-semantic-interposition"]
+                    extension.extra_compile_args = [*extension.extra_compile_args, *more]
+                    extension.extra_link_args = [*extension.extra_link_args, "-flto=auto"]
         compile_one, link = compiler._compile, compiler.link_shared_object
         begun: list[Future[None]] = []
 
