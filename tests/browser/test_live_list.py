@@ -53,6 +53,27 @@ def test_each_request_stands_there_once_after_a_worker_has_died(browser: Browser
     page.context.close()
 
 
+def test_filters_offer_what_has_come_since_the_page_was_opened(browser: Browser, ui: Pages) -> None:
+    page = opened(browser, ui)
+    choice = page.locator("select[name=model]")
+    name = f"a-new-model-{ui.ask().headers['x-request-id']}"
+    expect(choice.locator("option", has_text=name)).to_have_count(0)
+    asked = [ui.ask(model=name).headers["x-request-id"] for _ in range(2)]
+    for each in asked:
+        expect(page.locator("#rows tr", has_text=each)).to_be_visible()
+    expect(choice.locator("option", has_text=name)).to_have_count(1)
+    repaired = ui.ask("markers").headers["x-request-id"]
+    expect(page.locator("#rows tr", has_text=repaired)).to_be_visible()
+    values = "select => [...select.options].map(option => option.value)"
+    assert page.locator("select[name=repair]").evaluate(values)[:2] == ["", "any"]
+    assert "markers_parsed" in page.locator("select[name=repair]").evaluate(values)
+    choice.select_option(name)
+    expect(page.locator("#rows tr", has_text=repaired)).to_have_count(0)
+    for each in asked:
+        expect(page.locator("#rows tr", has_text=each)).to_be_visible()
+    page.context.close()
+
+
 def serving(ui: Pages) -> list[str]:
     """The processes that answer, if both do."""
     try:

@@ -119,7 +119,8 @@ def test_an_error_in_the_middle() -> None:
 
 def test_other_paths_and_bad_bodies() -> None:
     vendor = Vendor()
-    assert document(vendor.answer(SimRequest("GET", "/v1/models", {}, b"")))["data"][0]["id"] == "kimi-k2-sim"
+    models = document(vendor.answer(SimRequest("GET", "/v1/models", {}, b"")))["data"]
+    assert "kimi-k2-sim" in [each["id"] for each in models]
     assert vendor.answer(SimRequest("GET", "/health", {}, b"")).status == 200
     assert vendor.answer(SimRequest("GET", "/x", {}, b"")).status == 404
     assert vendor.answer(SimRequest("GET", "/v1/chat/completions", {}, b"")).status == 405

@@ -79,7 +79,7 @@ class Service:
                 self._watch()
             self._expire_reservations()
             if self._inspection is not None:
-                self._inspection.heartbeat.start()
+                self._inspection.start()
             if self._shared is not None:
                 self._shared.start(TargetUpdater(lambda: self.gateway.state.targets))
         return self.gateway.answer(scope, receive, send)

@@ -306,6 +306,10 @@ def test_the_stream_of_events_sends_rows_as_text(ui: Pages) -> None:
         got += response.read1()
     data = json.loads(next(line for line in got.split(b"\n") if line.startswith(b"data:"))[5:])
     assert [row["cells"]["worth"] for row in data["rows"]] == ["repaired"]
+    assert data["choices"] == {
+        "key": ["key1"], "provider": ["p"], "front": ["chat"], "worth": ["repaired"], "model": ["m"],
+        "repair": ["finish_reason", "markers_parsed"],
+    }  # fmt: skip
     connection.close()
 
 

@@ -23,7 +23,9 @@ _SAFE: Final = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class CaptureStore(Protocol):
-    """`add` in any thread; the latest capture of an id counts."""
+    """`add` and `sweep` in any thread; the latest capture of an id counts. `days`: how long one is kept at most."""
+
+    days: float
 
     def add(self, request_id: str, data: bytes) -> None: ...
 
@@ -34,6 +36,9 @@ class CaptureStore(Protocol):
 
     def clear(self) -> None: ...
 
+    def sweep(self) -> None:
+        """Remove what is too old or too much."""
+
 
 def key_of(request_id: str) -> str:
     """The id as it stands in a file's name."""
@@ -42,6 +47,8 @@ def key_of(request_id: str) -> str:
 
 class CapturesInMemory:
     """Of one worker."""
+
+    days = 0.0
 
     def __init__(self, limit: int) -> None:
         """`limit` counts bytes."""
@@ -66,12 +73,15 @@ class CapturesInMemory:
         self._kept.clear()
         self._size = 0
 
+    def sweep(self) -> None:
+        """`add` has removed what is too much."""
+
 
 class CapturesInFolder:
     """Of all workers. `days`: older files are removed; 0: only when there are too many."""
 
     def __init__(self, folder: Path, limit: int, days: float = 0, clock: Callable[[], float] = time.time) -> None:
-        self._folder, self._limit, self._days, self._clock = folder, limit, days, clock
+        self._folder, self._limit, self.days, self._clock = folder, limit, days, clock
         self._swept = 0.0
         self._size = 0  # of what this worker has added since it swept
         self._listed: tuple[int, set[str]] = (0, set())  # when the folder had changed last, and the ids at that time
@@ -115,12 +125,17 @@ class CapturesInFolder:
             with suppress(OSError):  # another worker has removed it
                 stat = path.stat()
                 found.append((stat.st_mtime, stat.st_size, path))
-        oldest = self._clock() - self._days * 86_400 if self._days else 0.0
+        oldest = self._clock() - self.days * 86_400 if self.days else 0.0
         size = 0
         for number, (when, length, path) in enumerate(sorted(found, reverse=True)):
             size += length
             if size > self._limit or number >= MAX_CAPTURES or when < oldest:
                 path.unlink(missing_ok=True)
+
+        for path in self._folder.glob(f".*{SUFFIX}.*"):  # a worker that was killed has left it
+            with suppress(OSError):
+                if path.stat().st_mtime < self._clock() - SWEEP_SECONDS:
+                    path.unlink()
 
     def _path(self, request_id: str) -> Path:
         return self._folder / f"{key_of(request_id)}{SUFFIX}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import mmap
 import os
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from moongate.gateway.file_lock import lock_file, unlock_file
 from moongate.gateway.http.redaction import Redactor
 from moongate.gateway.inspect.capture import Capture
 from moongate.gateway.inspect.capture_document import capture_document
-from moongate.gateway.inspect.capture_store import CaptureStore
+from moongate.gateway.inspect.capture_store import SWEEP_SECONDS, CaptureStore
 from moongate.gateway.inspect.capturing import CapturingResponseWriter
 from moongate.gateway.record.log_lines import Entry
 from moongate.payload import dumps
@@ -60,7 +61,7 @@ class CaptureBudget:
 
 
 class Inspector:
-    """One worker's. `begin` and `finish` in the event loop."""
+    """One worker's. `start`, `begin` and `finish` in the event loop."""
 
     def __init__(self, store: CaptureStore, budget: CaptureBudget, *, lost: Callable[[], None]) -> None:
         self.store = store
@@ -68,6 +69,13 @@ class Inspector:
         self._lost = lost  # called for each capture that could not be stored
         self._executor: ThreadPoolExecutor | None = None
         self._waiting = 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        """Have captures removed that are too old, also if no more are made."""
+        if self.store.days:
+            self._thread().submit(self.store.sweep)
+            self._timer = asyncio.get_running_loop().call_later(SWEEP_SECONDS, self.start)
 
     def begin(self, handler: RequestHandler, client: Client) -> None:
         """Capture the request, if it is to be captured."""
@@ -81,14 +89,19 @@ class Inspector:
         if self._waiting >= MAX_WAITING:
             self._lost()
             return
-        if self._executor is None:
-            self._executor = ThreadPoolExecutor(1, "captures")
         self._waiting += 1
-        self._executor.submit(self._store, capture, entry, redactor).add_done_callback(self._done)
+        self._thread().submit(self._store, capture, entry, redactor).add_done_callback(self._done)
 
     def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
         if self._executor is not None:
             self._executor.shutdown(wait=True)
+
+    def _thread(self) -> ThreadPoolExecutor:
+        if self._executor is None:
+            self._executor = ThreadPoolExecutor(1, "captures")
+        return self._executor
 
     def _store(self, capture: Capture, entry: Entry, redactor: Redactor) -> None:
         self.store.add(capture.id, dumps(capture_document(capture, entry, redactor)))

@@ -32,6 +32,11 @@ class WorkerInspection:
             _store(folder, settings), budget, lost=lambda: metrics.count("moongate_captures_lost_total")
         )
 
+    def start(self) -> None:
+        """In the event loop of the worker."""
+        self.heartbeat.start()
+        self.inspector.start()
+
     @classmethod
     def of(cls, settings: Settings, folder: Path | None, worker: int, metrics: Metrics) -> WorkerInspection | None:
         """None: there are no pages that would show anything of it."""

@@ -13,8 +13,9 @@ from typing import Final
 from moongate.gateway.inspect.capture_store import key_of
 from moongate.gateway.inspect.recent_requests import RecentRequest
 from moongate.gateway.server.response_writer import ResponseWriter
+from moongate.gateway.ui.markup import visible
 from moongate.gateway.ui.request import UiContext, UiRequest, UiResponse
-from moongate.gateway.ui.request_filter import request_filter
+from moongate.gateway.ui.request_filter import choices, request_filter
 from moongate.gateway.ui.request_list_page import PAGE_SIZE
 from moongate.gateway.ui.request_row import row_cells, row_classes
 from moongate.payload import dumps
@@ -79,4 +80,5 @@ def _event(rows: list[RecentRequest], number: int, context: UiContext) -> bytes:
         }
         for each in reversed(rows)
     ]
-    return b"id: %d\ndata: %b\n\n" % (number, dumps({"rows": shown, "kept": kept}))
+    occurring = {name: [visible(value) for value in values] for name, values in choices(e.line for e in rows).items()}
+    return b"id: %d\ndata: %b\n\n" % (number, dumps({"rows": shown, "kept": kept, "choices": occurring}))

@@ -1,6 +1,7 @@
 // Keeps the list of requests up to date. Rows come as text, and are put into the page as text.
 const MAX_ROWS = 100; // as many as the page begins with
 const FRAME_ROWS = 20; // that are drawn at once: a page that draws must not stand still
+const MAX_CHOICES = 500; // of a filter; those of names that clients make up are not few
 const live = document.getElementById("live");
 const rows = document.getElementById("rows");
 const template = document.getElementById("row");
@@ -60,6 +61,13 @@ function draw() {
   document.getElementById("empty")?.remove();
 }
 
+// A filter offers what has come since the page was opened, too.
+function offer(choice, values) {
+  const known = new Set([...choice.options].map((option) => option.value));
+  if (choice.name === "repair" && values.length) values = ["any", ...values];
+  for (const value of values) if (!known.has(value) && known.size <= MAX_CHOICES) { choice.add(new Option(value, value)); known.add(value); }
+}
+
 function watch() {
   const query = new URLSearchParams(live.dataset.query);
   query.set("after", after);
@@ -68,6 +76,7 @@ function watch() {
     after = event.lastEventId;
     const data = JSON.parse(event.data);
     waiting.push(...data.rows);
+    for (const [name, values] of Object.entries(data.choices)) offer(filters.elements[name], values);
     counter.textContent = `the last ${number.format(data.kept)}, as they come`;
     // Of a hidden page nothing is drawn; what it would show is bounded.
     if (waiting.length > MAX_ROWS) waiting = waiting.slice(-MAX_ROWS);
