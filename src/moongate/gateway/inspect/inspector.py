@@ -74,7 +74,7 @@ class Inspector:
     def start(self) -> None:
         """Have captures removed that are too old, also if no more are made."""
         if self.store.days:
-            self._thread().submit(self.store.sweep)
+            self._worker().submit(self.store.sweep)
             self._timer = asyncio.get_running_loop().call_later(SWEEP_SECONDS, self.start)
 
     def begin(self, handler: RequestHandler, client: Client) -> None:
@@ -90,7 +90,7 @@ class Inspector:
             self._lost()
             return
         self._waiting += 1
-        self._thread().submit(self._store, capture, entry, redactor).add_done_callback(self._done)
+        self._worker().submit(self._store, capture, entry, redactor).add_done_callback(self._done)
 
     def close(self) -> None:
         if self._timer is not None:
@@ -98,7 +98,7 @@ class Inspector:
         if self._executor is not None:
             self._executor.shutdown(wait=True)
 
-    def _thread(self) -> ThreadPoolExecutor:
+    def _worker(self) -> ThreadPoolExecutor:
         if self._executor is None:
             self._executor = ThreadPoolExecutor(1, "captures")
         return self._executor
