@@ -45,9 +45,8 @@ class RequestRing:
             length += len(lines[kept])
         data = b"".join(lines[kept:])
         start, end = self._ends[0], self._ends[1]
-        while end + len(data) - start > self._size:
-            start = self._next_line(start, end)
-        self._ends[0] = start
+        if (needed := end + len(data) - self._size) > start:
+            self._ends[0] = self._line_after(needed - 1, end)
         at = end % self._size
         first = min(len(data), self._size - at)
         self._area[HEADER + at : HEADER + at + first] = data[:first]
@@ -64,11 +63,11 @@ class RequestRing:
         overwritten = self._ends[0] - at
         return (data[overwritten:] if overwritten > 0 else data), end
 
-    def _next_line(self, start: int, end: int) -> int:
-        """The beginning of the line behind the one at `start`; `end` if it is the last."""
-        place = start % self._size
-        found = self._area.find(b"\n", HEADER + place)
-        if found >= 0:
-            return start + found - HEADER - place + 1
-        found = self._area.find(b"\n", HEADER, HEADER + place)
-        return end if found < 0 else start + self._size - place + found - HEADER + 1
+    def _line_after(self, position: int, end: int) -> int:
+        """The beginning of the line behind the one that the byte at `position` is in; `end` if it is the last."""
+        place = HEADER + position % self._size
+        found = self._area.find(b"\n", place)
+        if found < 0:
+            found = self._area.find(b"\n", HEADER, place)
+            position += self._size
+        return end if found < 0 else position + found + 1 - place
