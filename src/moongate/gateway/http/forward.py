@@ -51,15 +51,17 @@ class TextForwarding:
         return True
 
     def _text_sender(self, write: WriteText) -> Callable[[bytes], None]:
-        """Sends what the front writes for a text."""
-        send, close = self._writer.write, self._response.close
+        """Sends what the front writes for a text: where the writer allows it, without a step in between."""
+        send_chunk, send, close = self._writer.chunk_writer(), self._writer.write, self._response.close
 
         def send_text(text: bytes) -> None:
             if text:
                 out = write(text)
-                if out:
+                if not out:
+                    close()  # the encoder has ended the answer itself
+                elif send_chunk is None:
                     send(out)
                 else:
-                    close()  # the encoder has ended the answer itself
+                    send_chunk(b"%x\r\n%b\r\n" % (len(out), out))
 
         return send_text
