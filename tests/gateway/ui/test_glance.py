@@ -155,6 +155,14 @@ def test_a_request_without_a_capture_or_an_answer_says_why() -> None:
     assert "from nobody" in glance_section({}, {**capture, "attempts": []})
 
 
+def test_an_answer_of_which_only_a_part_was_kept_is_not_called_nothing() -> None:
+    answer = {"pieces": [{"text": '{"choices":[{"index":0,"message":{"content":"AAAA'}], "cut": 9_000_000}
+    attempt = {"target": "p,m", "status": 200, "error": None, "answer": answer}
+    text = unescape(glance_section({"status": 200}, {"attempts": [attempt], "answer": answer, "notes": []}))
+    assert text.count("only its beginning was kept") == 2
+    assert "nothing" not in text
+
+
 def test_every_kind_of_the_specification_has_a_meaning() -> None:
     listed = re.search(r"Kinds: (.+?)\. A default", (ROOT / "docs" / "spec.md").read_text(encoding="utf-8"), re.DOTALL)
     assert listed is not None
