@@ -74,7 +74,7 @@ def _outcome(shown: AnswerOutcome, other: AnswerOutcome, *, is_whole: bool) -> M
     if shown.end or (rows and is_whole and not shown.error):
         rows.append(("ends with", shown.end or "no finish reason", shown.end != other.end))
     if not rows:
-        return tag("p", "nothing" if is_whole else "an answer of which only its beginning was kept (below)", class_="hint")
+        return tag("p", "nothing" if is_whole else "only its beginning was kept, see below", class_="hint")
     parts: list[Markup] = []
     for name, text, differs in rows:
         value = cut_text(text, MAX_TEXT)
