@@ -27,3 +27,12 @@ from moongate.dialects.anthropic_messages.partial import readable_object
 )
 def test_the_readable_part(text: str, value: dict[str, Any]) -> None:
     assert readable_object(text) == value
+
+
+@pytest.mark.parametrize("depth", [*range(900, 1024, 10), 100_000])
+@pytest.mark.parametrize("number", ["1234567890123456789012", '"1234567890123456789012"'])
+@pytest.mark.parametrize("end", ["}", ', "c": "x'])
+def test_deep_values_beside_long_numbers(depth: int, number: str, end: str) -> None:
+    """Deeper than integers can be read with all digits, and than anything can be read."""
+    found = readable_object(f'{{"b": {number}, "a": {"[" * depth}{"]" * depth}{end}')
+    assert found == {} or found.keys() == {"a", "b"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import Final
 
 from moongate.payload import JsonObject, loads_exactly, object_of
@@ -50,4 +51,7 @@ def readable_object(text: str) -> JsonObject:
 def _exact_object(text: str) -> JsonObject | None:
     """The object with all digits of its integers: a stream shows them as well."""
     found = object_of(text)
-    return found if found is None or _LONG_NUMBER.search(text) is None else loads_exactly(text)
+    if found is not None and _LONG_NUMBER.search(text):
+        with suppress(ValueError):  # it is nested too deeply to be read with all digits
+            found = loads_exactly(text)
+    return found
