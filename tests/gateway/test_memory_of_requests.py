@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import gc
+import http.client
+import json
 import tracemalloc
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from threading import Event
+from urllib.parse import urlsplit
 
 import pytest
 from tests.gateway.scripted import Asked, Play, Scripted, whole
@@ -57,7 +62,7 @@ def gateway(upstream: Scripted) -> Iterator[RunningGateway]:
         yield running
 
 
-@contextmanager
+@contextlib.contextmanager
 def no_collection() -> Iterator[None]:
     gc.collect()
     gc.disable()
@@ -103,3 +108,37 @@ def test_large_heads(upstream: Scripted, gateway: RunningGateway, key: str) -> N
     upstream.play = whole
     headers = {"connection": "close", "x-other": "h" * HEAD, "authorization": f"Bearer {key}"}
     assert left_behind(upstream, HEADS, lambda: get(gateway.root + "/v1/models", headers=headers)) < HEADS * HEAD // 4
+
+
+def streaming(upstream: Scripted, gateway: RunningGateway, **more: str) -> int:
+    """Bytes that a large request takes while its answer streams."""
+    over = Event()
+
+    async def play(asked: Asked) -> None:
+        asked.begin_stream()
+        asked.send(b'event: response.created\ndata: {"type":"response.created","response":{"id":"resp_1"}}\n\n')
+        await asyncio.to_thread(over.wait, 60)
+        asked.end_stream()
+
+    upstream.play = play
+    body = json.dumps({"model": "r", "stream": True, "input": "x" * BODY, **more})
+    with contextlib.closing(http.client.HTTPConnection(urlsplit(gateway.root).netloc, timeout=60)) as client:
+        client.connect()
+        with no_collection():
+            before = tracemalloc.get_traced_memory()[0]
+            client.request("POST", "/v1/responses", body, {"authorization": f"Bearer {KEY}"})
+            client.getresponse().read1()
+            upstream.seen.clear()
+            try:
+                return tracemalloc.get_traced_memory()[0] - before
+            finally:
+                over.set()
+
+
+def test_requests_that_name_what_a_provider_has_stored(upstream: Scripted) -> None:
+    """They take no more than others: why providers of chat completions cannot answer is over with the choice."""
+    provider = {"name": "r", "api_base_url": upstream.url, "models": ["r"], "dialect": "responses"}
+    with run_gateway({"providers": [provider]}) as gateway:
+        usual = min(streaming(upstream, gateway) for _ in range(WARM_UP))
+        stored = min(streaming(upstream, gateway, previous_response_id="resp_0") for _ in range(WARM_UP))
+    assert stored < usual + BODY // 2

@@ -35,7 +35,7 @@ def decoded(dialect: Dialect, client_request: JsonObject) -> tuple[JsonObject, B
     try:
         return dialect.decode(client_request), None
     except NeedsStore as error:
-        return error.chat, error
+        return error.chat, error.without_frames()
 
 
 class TargetRequest:
@@ -147,7 +147,7 @@ class TargetRequest:
 
     def forget(self, exchange: Exchange, *, captured: bool) -> None:
         """The answer has begun: the request, which is as large as many answers, is not sent again."""
-        self._body, self.chat, self._client_request = b"", {}, {}
+        self._body, self.chat, self._client_request, self._refusal = b"", {}, {}, None
         if FAST and not captured:
             forget_request(exchange)
 
