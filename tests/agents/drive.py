@@ -22,6 +22,7 @@ from tests.support.gateway import RunningGateway, run_gateway
 
 from moongate import sim
 from moongate.sim import ROWS, SimServer, model_name
+from moongate.sim.rows import MARKUP_FAMILIES
 
 # Rows that end in an error, take real time or are no misbehaviour, and rows that no agent's tool can handle.
 _EXCLUDED = {
@@ -49,7 +50,7 @@ GENERATION = {"k2": "k2.5", "k3": "k3"}  # generations that think, so that reaso
 MISBEHAVIOURS = tuple(
     (family, row.name)
     for row in ROWS
-    for family in row.families
+    for family in row.families or MARKUP_FAMILIES
     if row.group not in ("host", "refusal", "damage") and row.name not in _EXCLUDED
     if family == "k2" or row.group not in ("framing", "fault")  # these are the same for all families
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from moongate.sim import ROWS
+from moongate.sim.rows import MARKUP_FAMILIES
 
 # Rows that end in an error (tests/gateway/test_failures.py), wait for real (below), or are no misbehaviour.
 FAILING = {"broken", "broken-chunk", "stalled", "error-mid", "429", "500", "quota"}
@@ -12,7 +13,7 @@ OTHERS = {"strict-count", "max-tokens", "nameless-calls", "custom-calls"}
 PLAYED = [
     (family, row.name)
     for row in ROWS
-    for family in row.families
+    for family in row.families or MARKUP_FAMILIES
     if row.group not in ("host", "refusal", "damage") and row.name not in FAILING | APART | OTHERS
     if family == "k2" or row.group not in ("framing", "fault")  # these know nothing of families
 ]
