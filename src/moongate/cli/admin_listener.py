@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from moongate.gateway.config.load import Config
 from moongate.gateway.http.client_key import ADMIN_FILE, own_key
 from moongate.gateway.server.listening import listen
 from moongate.gateway.server.shared_listener import SharedListener
+from moongate.gateway.ui.sessions import link_token
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,8 @@ class AdminListener:
     listener: SharedListener | None = None
     about: str = ""
     problem: str = ""
-    link: str = ""  # the token of a link that logs in to the pages once; "": none is shown
-    pages: str = ""  # that link
+    pages: str = ""  # a link that logs in to the pages once; "": none is shown
+    url: str = ""
 
     def close(self) -> None:
         if self.listener is not None:
@@ -75,9 +75,13 @@ def open_admin_listener(
     host = f"[{admin.host}]" if ":" in admin.host else admin.host
     where = f"http://{host}:{sock.getsockname()[1]}"
     key = admin.key if show_key else _where_key(config, home)
-    link = secrets.token_urlsafe(32) if show_link and admin.ui else ""
-    pages = f"{where}/ui/login?token={link}" if link else ""
-    return AdminListener(SharedListener(sock, lock), f"{where} (key: {key})", link=link, pages=pages)
+    pages = login_link(where, admin.key) if show_link and admin.ui else ""
+    return AdminListener(SharedListener(sock, lock), f"{where} (key: {key})", pages=pages, url=where)
+
+
+def login_link(where: str, admin_key: str) -> str:
+    """The address of the pages that logs in once."""
+    return f"{where}/ui/login?token={link_token(admin_key)}"
 
 
 def _unusable(host: str, port: int, error: OSError) -> str:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import shutil
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
+from moongate.cli.admin_listener import login_link
 from moongate.cli.console import Console
 from moongate.cli.demo_agent import StreamedAnswer, ask
 from moongate.cli.demo_guard import show as show_guard
+from moongate.cli.running_gateways import running_gateways
 from moongate.cli.terminal import Colours, command
+from moongate.gateway.http.client_key import ADMIN_FILE, home
 from moongate.payload import JsonObject, dumps_text
 
 EPILOG = """\
@@ -45,7 +50,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(options: argparse.Namespace, _console: Console) -> int:
+def run(options: argparse.Namespace, console: Console) -> int:
     paint = Colours()
     if options.topic == "guard":
         return show_guard(paint)
@@ -67,9 +72,19 @@ def run(options: argparse.Namespace, _console: Console) -> int:
         print(f"   {paint(label, style)}")
         for line in lines:
             print(_block("", style, line, width, paint))
-    print(f"\nnext: {command()} serve   (prints a link to the inspector: pages that show this for each request)")
+    print(f"\nnext: {_inspector(home(console.environ))}")
     print(f"      {command()} connect claude-code --write   (or codex, kimi-code, opencode, qwen-code, cline)")
     return 0 if outcomes == [False, True] else 1
+
+
+def _inspector(folder: Path) -> str:
+    """How to see this for each request: a link that logs in to the pages of `make run` once, if that runs."""
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        for record in running_gateways(folder):
+            if record.admin and record.config is None:  # with a configuration its pages may be off, or another key's
+                key = (folder / ADMIN_FILE).read_text(encoding="ascii").strip()
+                return f"{login_link(record.admin, key)}   (works once: pages that show this for each request)"
+    return f"{command()} serve   (prints a link to the inspector: pages that show this for each request)"
 
 
 def scenes() -> Iterator[Scene]:

@@ -21,10 +21,14 @@ _FOR_CLIENTS: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 @dataclass(frozen=True, slots=True)
 class GatewayRecord:
-    """`config` is the file of the configuration; None: the gateway has the built-in simulator as its provider."""
+    """`config` is the file of the configuration; None: the gateway has the built-in simulator as its provider.
+
+    `admin` is the address of the admin listener; "": there is none.
+    """
 
     url: str
     config: Path | None
+    admin: str = ""
 
     @property
     def about(self) -> str:
@@ -49,7 +53,7 @@ class RunningFile:
             new = self._path.with_suffix(".new")
             self._descriptor = os.open(new, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
             lock_file(self._descriptor)
-            os.write(self._descriptor, dumps({"url": record.url, "config": config}) + b"\n")
+            os.write(self._descriptor, dumps({"url": record.url, "config": config, "admin": record.admin}) + b"\n")
             new.replace(self._path)
 
     def remove(self) -> None:
@@ -88,7 +92,8 @@ def _read(path: Path) -> GatewayRecord | None:
             path.unlink()  # nobody holds it: its gateway is gone
             return None
         record = object_of(file.read(MAX_BYTES)) or {}
-        url, config = record.get("url"), record.get("config")
+        url, config, admin = record.get("url"), record.get("config"), record.get("admin")
         if isinstance(url, str):
-            return GatewayRecord(url, Path(config) if isinstance(config, str) else None)
+            place = Path(config) if isinstance(config, str) else None
+            return GatewayRecord(url, place, admin if isinstance(admin, str) else "")
     return None

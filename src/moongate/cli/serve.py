@@ -89,7 +89,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         admin = open_admin_listener(config, home, folder, show_key=show_admin_key, show_link=show_link)
         factory = GatewayFactory(
             *(read, lambda each: client_keys(each, home), config, folder, home, description),
-            *(trace_settings(console.environ), admin.link),
+            trace_settings(console.environ),
         )
         show_url = options.host is not None or options.port is not None or config.settings.port == 0
         texts = (admin.about, admin.problem, admin.pages)
@@ -165,7 +165,7 @@ def _serve(
     def announce(port: int) -> None:
         nonlocal listening
         listening = True
-        running.write(GatewayRecord(client_url(settings.host, port), config.file))
+        running.write(GatewayRecord(client_url(settings.host, port), config.file, admin.url))
         banner.print(config, port)
 
     try:

@@ -24,4 +24,3 @@ class GatewayFactory:
     home: Path | None = field(default=None)  # of the store; None: there is none
     describe: Callable[[Config], str] = field(default=lambda _: "")  # what `moongate check` says of it, for the pages
     traces: TraceSettings | None = field(default=None)  # None: there are none
-    link: str = field(default="", repr=False)  # the token of a link that logs in to the pages once

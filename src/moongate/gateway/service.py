@@ -182,7 +182,7 @@ class Service:
         if found is None:
             return None
         source = (found.recent, found.inspector, lambda: gateway.state, gateway.metrics)
-        more = (factory.describe, factory.shared_folder, factory.link, factory.home)
+        more = (factory.describe, factory.shared_folder, factory.home)
         return UiSources(*source, *more, lambda: nodes_page(self._shared))
 
     def _watch(self) -> None:

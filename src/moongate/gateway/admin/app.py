@@ -107,7 +107,7 @@ class AdminApp:
             return await store.run(lambda: work(store.database()))
 
         path = None if sources.folder is None else sources.folder / "ui-sessions"
-        return UiApp(UiContext(sources, in_store), Sessions(path, sources.link), self._wrong_keys)
+        return UiApp(UiContext(sources, in_store), Sessions(path), self._wrong_keys)
 
     def close(self) -> None:
         self._store.close()

@@ -107,7 +107,7 @@ class UiApp:
         self, token: str, headers: Mapping[bytes, bytes], address: str, admin_key: str
     ) -> UiResponse:
         self._wrong_keys.require_turn(address)
-        if not self._sessions.redeem(token):
+        if not self._sessions.redeem(token, admin_key):
             session = session_cookie(headers.get(b"cookie", b""))
             if session and self._sessions.is_valid(session, admin_key):
                 return redirect("/ui/requests")

@@ -70,7 +70,6 @@ class UiSources:
     metrics: Metrics
     describe: Callable[[Config], str] = field(default=lambda _: "")
     folder: Path | None = None  # that the workers share
-    link: str = ""  # the token of a link that logs in once
     home: Path | None = None  # the gateway's own folder, with reports of `moongate verify`
     nodes: Callable[[], JsonObject] = field(default=dict)  # the gateways that share a state
 

@@ -1,7 +1,8 @@
 """Who is logged in to the pages: sessions, and links that log in once.
 
 Only digests of their tokens are kept. With several workers they are in a file that all can read, so that another worker
-can take over the admin listener without anybody having to log in again.
+can take over the admin listener without anybody having to log in again. The token of a link is signed with the admin
+key, so that `moongate serve` and `moongate demo` can make one without asking the worker.
 """
 
 from __future__ import annotations
@@ -27,11 +28,9 @@ COOKIE: Final = "moongate_session"
 class Sessions:
     """`path` None: there is one worker. A session belongs to an admin key, and ends when that is changed."""
 
-    def __init__(self, path: Path | None = None, link: str = "", clock: Callable[[], float] = time.time) -> None:
-        """`link` is the token of a link that was made before the workers were."""
+    def __init__(self, path: Path | None = None, clock: Callable[[], float] = time.time) -> None:
         self._path, self._clock = path, clock
         self._ends: dict[str, float] = {}  # by digest; sessions, and links that were used ("used …")
-        self._link, self._link_ends = _digest(link) if link else "", clock() + LINK_SECONDS
 
     def begin(self, admin_key: str) -> str:
         """A new session's token."""
@@ -50,14 +49,17 @@ class Sessions:
         self._ends.pop(_digest(token, admin_key), None)
         self._save()
 
-    def redeem(self, token: str) -> bool:
+    def redeem(self, token: str, admin_key: str) -> bool:
         """Is it the token of a link that was not used yet? Then it is now."""
         self._load()
-        digest, now = _digest(token), self._clock()
-        is_ours = self._link and compare_digest(digest, self._link) and self._link_ends > now
-        if f"used {digest}" in self._ends or not is_ours:
+        signed, _, signature = token.rpartition(".")
+        used = f"used {_digest(token)}"
+        if used in self._ends or not compare_digest(signature.encode(), _signature(signed, admin_key).encode()):
             return False
-        self._ends[f"used {digest}"] = now + LINK_SECONDS
+        end = float(signed.partition(".")[0])
+        if end <= self._clock():
+            return False
+        self._ends[used] = end
         self._save()
         return True
 
@@ -82,6 +84,12 @@ class Sessions:
             part.replace(self._path)
 
 
+def link_token(admin_key: str, clock: Callable[[], float] = time.time) -> str:
+    """The token of a link that logs in once, within the hour: when it ends, a number, and a signature of both."""
+    signed = f"{int(clock()) + LINK_SECONDS}.{secrets.token_urlsafe(16)}"
+    return f"{signed}.{_signature(signed, admin_key)}"
+
+
 def form_token(session: str) -> str:
     """What forms of a session carry, so that no other page can send them."""
     return new_hmac(session.encode(), b"form", "sha256").hexdigest()
@@ -101,6 +109,10 @@ def session_cookie(header: bytes) -> str:
         if name == COOKIE:
             return value
     return ""
+
+
+def _signature(signed: str, admin_key: str) -> str:
+    return new_hmac(admin_key.encode(), b"link " + signed.encode("utf-8", "replace"), "sha256").hexdigest()
 
 
 def _digest(*parts: str) -> str:
