@@ -19,7 +19,7 @@ LONGEST = ("accumulator", "k3", "schemas")
 def fuzzed(target: str) -> None:
     done = launch(target, RUNS, SHORTER.get(target, SHORT))
     assert done.good, done.output[-6000:]
-    assert done.runs == RUNS
+    assert done.runs >= RUNS  # atheris may add an input or two of its own
 
 
 @pytest.mark.parametrize("target", [name for name in TARGETS if name not in LONGEST])
