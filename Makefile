@@ -10,7 +10,7 @@ SYSTEM_PACKAGES := tests/support/system_packages.py
 PROCESSES := 2
 PYTEST_CACHE := .pytest_cache
 IN_CACHE := -o cache_dir=$(PYTEST_CACHE)
-PYTEST := $(BIN)/pytest $(IN_CACHE) -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
+PYTEST = $(BIN)/pytest $(IN_CACHE) -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
 VECTORS := $(wildcard tests/test_vectors_*.py)
 CORE_TESTS := $(addprefix tests/,wire chat kimi transformers pipeline dialects fast test_payload.py test_cases.py test_recordings.py)
 # Containers often set this. Then every process that a test starts would compile all modules anew.
@@ -86,7 +86,9 @@ types-and-machine-code:
 tests: $(VENV)/.dev
 	$(PYTEST)
 
-# What `make test-core` runs needs not be run twice in `make test`.
+# What `make test-core` runs needs not be run twice in `make test`. Tests of real processes mostly wait, so there are more
+# test processes than processors.
+tests-beyond-core: PROCESSES := 4
 tests-beyond-core: $(VENV)/.dev
 	$(PYTEST) $(addprefix --beyond-core=,$(CORE_TESTS) $(VECTORS))
 
