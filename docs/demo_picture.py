@@ -38,7 +38,8 @@ def output() -> str:
 
     terminal = Terminal()
     before = dict(os.environ), sys.argv
-    os.environ.update(COLUMNS=str(COLUMNS), TERM="xterm")
+    # A folder without gateways that run: the output would have a link to the first of them.
+    os.environ.update(COLUMNS=str(COLUMNS), TERM="xterm", MOONGATE_HOME=os.devnull)
     os.environ.pop("NO_COLOR", None)
     sys.argv = ["moongate"]
     try:
