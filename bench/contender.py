@@ -57,6 +57,7 @@ class Contender:
     fronts: tuple[str, ...] = tuple(FRONTS)
     build: bool = False  # a build of moongate: it knows the providers of its configuration
     slow: bool = False  # gets fewer requests
+    rows: frozenset[str] = frozenset()  # the names of those that it is measured in; none: all, and what has no row
     title: str = ""  # in the tables of the documentation, if not its name
 
     def start(self, provider: int) -> Running:

@@ -93,6 +93,10 @@ CONTENDERS = {
         build("moongate", str(COMPILED)),
         build("moongate-python", sys.executable, source=str(ROOT / "src"), title="as Python"),
         build("moongate-plain", str(COMPILED), env=PLAIN_PATH, title="`MOONGATE_FAST=0`"),
+        replace(
+            build("moongate-no-store", str(COMPILED), settings={"store": "off"}, title="`store: off`"),
+            rows=frozenset(["request"]),
+        ),
         *PEERS,
     )
 }

@@ -134,12 +134,15 @@ class Bench:
                 figure = f"added time to first byte p50, ms, {row.name}"
                 self.samples.add(contender.name, figure, (done["first_p50"] - straight) * 1000)
 
+    def _measured_in_all(self) -> list[tuple[Contender, Running]]:
+        return [(contender, running) for contender, running in self.running.items() if not contender.rows]
+
     def latency(self) -> None:
         """Added latency of the small request at a fixed low rate, over asking the provider directly."""
         direct = Contender("direct", lambda *_: ([], {}))
         work: dict[str, Any] = {"requests": 50 if self.quick else 300, "concurrency": 1, "rate": 100.0}
         straight = drive(self.provider_port, job(direct, self.provider_port, REQUEST, **work))
-        for contender, running in self.running.items():
+        for contender, running in self._measured_in_all():
             through = drive(running.port, job(contender, self.provider_port, REQUEST, **work))
             for figure in ("p50", "p99"):
                 added = (through[figure] - straight[figure]) * 1000
@@ -147,7 +150,7 @@ class Bench:
 
     def maximum(self) -> None:
         """As fast as it goes: requests a second, chunks a second."""
-        for contender, running in self.running.items():
+        for contender, running in self._measured_in_all():
             count = 300 if contender.slow else 3000 if self.quick else 8000
             work = job(contender, self.provider_port, REQUEST, requests=count, concurrency=32)
             done = drive(running.port, work)
@@ -160,7 +163,7 @@ class Bench:
 
     def memory(self) -> None:
         """Memory with many streams open."""
-        for contender in self.running:
+        for contender, _ in self._measured_in_all():
             for count in (200,) if self.quick else (1000, 2000):
                 if count <= 1000 or contender.name in ("nginx", "moongate"):
                     self.hold(contender, count)

@@ -19,6 +19,7 @@ from bench.table import cell, number, spread
 RESULTS = Path(__file__).parent / "results"
 TITLES = {name: each.title or name for name, each in CONTENDERS.items()}
 NONE = "Nothing on record yet: `{}` measures it.\n"
+FEW_ROWS = [name for name, each in CONTENDERS.items() if each.rows]
 FIRST_BYTE = "added time to first byte p50, ms, "
 
 Figures = Sequence[str]
@@ -33,7 +34,12 @@ def recorded(name: str) -> dict[str, Any]:
 def samples_of(found: dict[str, Any]) -> Samples:
     """A record of medians alone counts as one round."""
     single = {name: {key: [value] for key, value in each.items()} for name, each in found.get("figures", {}).items()}
-    return Samples(found.get("samples", single))
+    samples = Samples(found.get("samples", single))
+    # What is measured in one row only is no column, but a row below it.
+    for name in FEW_ROWS:
+        for figure, values in samples.values.pop(name, {}).items():
+            samples.values.setdefault("moongate", {})[f"{figure}, {TITLES[name]}"] = values
+    return samples
 
 
 def row(samples: Samples, names: Sequence[str], label: str, figures: Figures) -> list[str]:
@@ -57,6 +63,7 @@ HEADLINES: list[tuple[str, Figures]] = [
     *((f"µs per {each.name}", [each.figure]) for each in ROWS["turn"] if each.who == "everybody"),
     *((f"ms to the first byte, added, p50: {each.name}", [FIRST_BYTE + each.name]) for each in FIRST_BYTES[:3]),
     ("µs per small request", ["CPU µs per request"]),
+    ("… `store: off`", ["CPU µs per request, `store: off`"]),
     ("… messages front", ["CPU µs per request, messages"]),
     ("… responses front", ["CPU µs per request, responses"]),
     ("µs per streamed chunk", ["CPU µs per chunk"]),

@@ -41,7 +41,7 @@ class Row:
     rounds: int = 99  # in which it is measured, if there are as many
 
     def asks(self, contender: Contender) -> bool:
-        if self.front not in contender.fronts:
+        if self.front not in contender.fronts or (contender.rows and self.name not in contender.rows):
             return False
         if self.who == "compiled":
             return contender.name.partition(",")[0] == "moongate"
@@ -74,7 +74,7 @@ def turn_rows() -> list[Row]:
     return found
 
 
-REQUEST = Row("request", "small", requests=3000, concurrency=8, quick=True)
+REQUEST = Row("request", "small", requests=4000, concurrency=32, quick=True)
 CHUNK = Row("chunk", "text-100-5", 100, quick=True)
 ROWS: dict[str, list[Row]] = {
     "turn": turn_rows(),
@@ -83,9 +83,9 @@ ROWS: dict[str, list[Row]] = {
         CHUNK,
         Row("chunk, agent preset", "text-100-5", 100, who="compiled", provider="agent/"),
         Row("chunk of markers, agent preset", "markers-100-5", 100, who="compiled", provider="agent/"),
-        Row("request, messages", "small", who="compiled", front="messages", requests=3000, concurrency=8),
+        Row("request, messages", "small", who="compiled", front="messages", requests=4000, concurrency=32),
         Row("chunk, messages", "text-100-5", 100, who="compiled", front="messages"),
-        Row("request, responses", "small", who="compiled", front="responses", requests=3000, concurrency=8),
+        Row("request, responses", "small", who="compiled", front="responses", requests=4000, concurrency=32),
         Row("chunk, responses", "text-100-5", 100, who="compiled", front="responses"),
     ],
 }

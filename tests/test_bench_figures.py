@@ -55,6 +55,15 @@ def test_the_table_has_each_contender_once_and_the_spread() -> None:
     assert first == f"| {TURN} | 100 | 330 (3.0 ×) | fails | ± 10.0 % |"
 
 
+def test_a_contender_of_one_row_is_a_row_of_the_documentation_and_no_column() -> None:
+    figure = "CPU µs per request"
+    own = {"nginx": {figure: [10.0]}, "moongate": {figure: [30.0]}, "moongate-no-store": {figure: [25.0]}}
+    found = report.samples_of({"samples": own})
+    assert list(found.values) == ["nginx", "moongate"]
+    labels = dict(report.HEADLINES)
+    assert report.row(found, ["nginx", "moongate"], "", labels["… `store: off`"]) == ["", "", "25.0 (2.50 ×)"]
+
+
 def test_the_chart_begins_with_the_turn() -> None:
     assert bars(samples()).index(TURN) < bars(samples()).index("CPU µs per chunk")
 
