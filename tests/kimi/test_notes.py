@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from moongate.chat.contracts import Note
+from moongate.chat.note_sequences import count_repairs
 from moongate.kimi.notes import MAX_NOTES, Notes
 
 
@@ -95,3 +96,42 @@ def test_a_request_and_its_answer_have_room_for_a_number_of_notes_each() -> None
     notes.add("usage", "usage")
     assert len(notes) == len(list(notes)) == 2 * MAX_NOTES
     assert list(notes.since(start))[-1][0] == "markers_parsed"
+
+
+def all_forms() -> Notes:
+    """Notes of the request and of the answer, in every form in which they are stored."""
+    notes = Notes()
+    notes.add("parameter", "thinking", 1)
+    notes.begin_answer()
+    notes.add_for_calls("markers_parsed", 0, 0, ["a", "b", "c"], ["x", "y", "z"])
+    notes.add_for_call("id", 2, 7, ".id", "x", "y")
+    notes.add_explained(Note("guard", "choices[0].message", 1, 2, "it is near"))
+    notes.add_explained(Note("guard", "tools[0]", 1, 2, "it is near"))
+    notes.add("usage", "usage")
+    return notes
+
+
+def test_notes_are_counted_without_an_object_for_each() -> None:
+    notes = all_forms()
+    counted = count_repairs(notes)
+    assert counted == count_repairs(list(notes))  # this expands the run
+    assert counted == count_repairs(notes)
+    assert counted["markers_parsed", "vendor"] == 3
+
+
+@pytest.mark.parametrize("known", [0, 2, 8])
+def test_notes_of_another_answer(known: int) -> None:
+    other, notes, of_answer = all_forms(), Notes(), Notes()
+    notes.add_notes_of(other, known, only_of_answer=False)
+    of_answer.add_notes_of(other, known, only_of_answer=True)
+    assert notes == list(all_forms())[known:]
+    assert of_answer == [note for note in all_forms()[known:] if note.mends == "vendor"]
+
+
+def test_there_is_room_for_all_notes_of_other_answers() -> None:
+    other, notes = Notes(), Notes()
+    for _ in range(MAX_NOTES):
+        other.add("usage", "usage")
+    for _ in range(2):
+        notes.add_notes_of(other, 0, only_of_answer=True)
+    assert len(notes) == 2 * MAX_NOTES

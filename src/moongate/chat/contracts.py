@@ -29,7 +29,12 @@ class Note(NamedTuple):
     @property
     def mends(self) -> Literal["vendor", "client"]:
         """Whose work is repaired: an answer is the vendor's, a request the client's. The path tells which it is."""
-        return "vendor" if self.where.startswith(_ANSWER_MEMBERS) else "client"
+        return "vendor" if is_of_answer(self.where) else "client"
+
+
+def is_of_answer(where: str) -> bool:
+    """Whether a note's place is in the answer, not in the request."""
+    return where.startswith(_ANSWER_MEMBERS)
 
 
 class Exchange(Protocol):

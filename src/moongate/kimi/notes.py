@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, overload
 
-from moongate.chat.contracts import Note
+from moongate.chat.contracts import Note, is_of_answer
+from moongate.chat.note_sequences import NoteSequence, Repair
 
 MAX_NOTES: Final = 8192  # of a request, and as many of its answer; what is repaired beyond that is not noted
 _WIDTH: Final = 4  # kind, where, before, after
 
 
-class Notes(Sequence[Note]):
+class Notes(NoteSequence):
     """Grows during the exchange. A `Note` object is made only when it is read."""
 
     __slots__ = ("_entries", "_extra", "_first_run", "_room")
@@ -66,6 +67,25 @@ class Notes(Sequence[Note]):
         self._room -= noted
         self._entries += entries[: noted * _WIDTH]
 
+    def add_notes_of(self, other: Notes, known: int, *, only_of_answer: bool) -> None:
+        """The notes of another request, all but the first `known` ones, however many these are."""
+        if other._first_run is not None:
+            other._expand_runs(other._first_run)
+        for at in range(known * _WIDTH, len(other._entries), _WIDTH):
+            entry = other._entries[at : at + _WIDTH]
+            if not only_of_answer or _is_of_answer(entry[1]):
+                self._entries += entry
+
+    def repairs(self) -> dict[Repair, int]:
+        found: dict[Repair, int] = {}
+        entries = self._entries
+        for at in range(0, len(entries), _WIDTH):
+            where = entries[at + 1]
+            repair = (entries[at], "vendor" if _is_of_answer(where) else "client")
+            is_run = isinstance(where, tuple) and len(where) == 2
+            found[repair] = found.get(repair, 0) + (len(entries[at + 3]) if is_run else 1)
+        return found
+
     def since(self, position: int) -> Iterator[tuple[str, object, object]]:
         """The kind, before and after of the notes from there on. A run of calls is one of them: its last two
         values are sequences."""
@@ -93,14 +113,6 @@ class Notes(Sequence[Note]):
             self._expand_runs(self._first_run)
         return iter([self._note(at) for at in range(0, len(self._entries), _WIDTH)])
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and list(self) == list(other)
-
-    __hash__ = None  # type: ignore[assignment]  # it grows
-
-    def __repr__(self) -> str:
-        return f"Notes({list(self)!r})"
-
     def _expand_runs(self, start: int) -> None:
         """Replace each entry for a run of calls by one entry per call."""
         entries = self._entries[start:]
@@ -124,6 +136,13 @@ class Notes(Sequence[Note]):
             return Note(kind, where.where, before, after, where.why)
         # As `Note(…)`, without its `__new__`, which is a Python function: a long history has hundreds of notes.
         return tuple.__new__(Note, (kind, where, before, after, ""))
+
+
+def _is_of_answer(where: Any) -> bool:
+    """Of the place of an entry."""
+    if isinstance(where, tuple):
+        return True
+    return is_of_answer(where.where if isinstance(where, _Explained) else where)
 
 
 class _Explained:

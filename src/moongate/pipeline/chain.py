@@ -20,6 +20,7 @@ from moongate.chat.contracts import (
     Transformer,
 )
 from moongate.chat.items import Item
+from moongate.chat.note_sequences import JoinedNotes
 from moongate.chat.verdict import ReplacedAnswer, Verdict, worst
 from moongate.payload import JsonObject
 
@@ -116,7 +117,7 @@ class ChainExchange:
 
     @property
     def notes(self) -> Sequence[Note]:
-        return [note for exchange in self.exchanges for note in exchange.notes]
+        return JoinedNotes(exchange.notes for exchange in self.exchanges)
 
     def schema_check(self) -> Callable[[], Verdict] | None:
         """The one of the exchange that is nearest to the client."""

@@ -137,6 +137,16 @@ def test_events_stay_events(name: str) -> None:
     assert lines[2:] == ["", f": {MASK}", "", ""]
 
 
+# Nothing of the secret shows before the escapes of JSON are resolved: the markup inside of it is written with them.
+HIDDEN = json.dumps(f"{KEY[:9]}<b>{KEY[9:]}").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+@pytest.mark.parametrize("event", ["%s", "[1,%s]", '{"a":%s}', '[[{"a":[%s]}]]'])
+def test_the_escapes_of_any_json_value_are_resolved(event: str) -> None:
+    (line, *_) = Redactor([KEY]).redact_events(f"data: {event % HIDDEN}\n\n".encode()).decode().split("\n")
+    assert json.loads(line.removeprefix("data: ")) == json.loads(event % json.dumps(MASK))
+
+
 def test_a_line_of_an_event_that_is_no_json_is_masked_whole() -> None:
     redactor = Redactor([KEY])
     assert redactor.redact_events(f"data: oops {KEY.upper()}\n\n".encode()) == f"data: {MASK}\n\n".encode()

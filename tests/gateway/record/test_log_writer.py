@@ -58,6 +58,19 @@ def test_the_bytes_that_wait_are_limited() -> None:
     os.close(writing)
 
 
+def test_lines_that_nobody_takes_until_the_end_are_counted_and_told() -> None:
+    reading, writing = os.pipe()
+    found = Recorded(writing)
+    found.log.write(b"x" * 200_000 + b"\n", 2)  # more than the pipe holds
+    found.log.write(b"never written\n", 3)
+    found.log.close(0.1)
+    assert found.log.lost == 5
+    assert found.warnings == ["nobody reads the access log: its last 5 lines are lost"]
+    os.close(reading)
+    wait_until(lambda: found.log.waiting == 0)
+    os.close(writing)
+
+
 @pytest.mark.parametrize("left", [b"", b"half a li"])
 def test_a_full_disk_is_reported_once_and_mentioned_when_it_has_room_again(left: bytes) -> None:
     """Standard output is a file on a full disk, in which a part of a line may have had room."""

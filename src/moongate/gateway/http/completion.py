@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import Any
 
 from moongate.chat.contracts import Dialect, Exchange, Note
+from moongate.chat.note_sequences import joined_notes
 from moongate.chat.requested_usage import UsageFilter
 from moongate.chat.verdict import ReplacedAnswer
 from moongate.errors import GatewayError
@@ -158,8 +159,7 @@ class Completion:
                 response.close()
                 raise
             finally:
-                more = [*self._left_out, *request.learned]
-                self.notes = [*exchange.notes, *more] if more else exchange.notes
+                self.notes = joined_notes(exchange.notes, self._left_out, request.learned)
 
     async def _respond(self, response: Response, exchange: Exchange, attempt: Attempt, target: Target) -> None:
         request, admission = self._request, self._admission

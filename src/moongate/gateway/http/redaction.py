@@ -15,7 +15,7 @@ from urllib.parse import quote
 from moongate.errors import GatewayError
 from moongate.gateway.http.json_body import deeper_than
 from moongate.gateway.http.spelling import fold, fold_widely, folded_positions, has_wide_spellings
-from moongate.payload import JsonObject, dumps, object_of
+from moongate.payload import JsonObject, dumps, loads
 
 MASK: Final = "[secret]"
 MIN_LENGTH: Final = 6  # a shorter "secret" may be a common word, which would be masked everywhere
@@ -69,8 +69,8 @@ class Redactor:
         is_hidden = self._is_hidden(value)
         if not is_hidden and "\\" not in value:
             return line
-        found = object_of(value.encode("utf-8", "surrogateescape"))
-        if not is_hidden and not (found and self._is_hidden("\n".join(_texts_in(found)))):
+        found = _value_of(value)
+        if not is_hidden and not self._is_hidden("\n".join(_texts_in(found))):
             return line
         is_odd = found is None or deeper_than(found, MAX_LEVELS)
         masked = MASK if is_odd else dumps(self._redacted_value(found)).decode("utf-8", "surrogateescape")
@@ -132,6 +132,14 @@ class AnyOf:
 
     def all_in(self, text: str) -> Iterator[re.Match[str]]:
         return self._pattern.finditer(text)
+
+
+def _value_of(text: str) -> object:
+    """The JSON value that a text is; None if it is anything else."""
+    try:
+        return loads(text.encode("utf-8", "surrogateescape"))
+    except ValueError:
+        return None
 
 
 def _texts_in(value: object) -> Iterator[str]:

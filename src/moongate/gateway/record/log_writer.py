@@ -33,13 +33,14 @@ class LogWriter:
         self._refused = 0  # lines that were not given to it, because too many wait
         self._taken_lines = self._taken_bytes = 0  # by the thread
         self._failed = 0  # lines that it could not write
+        self._abandoned = 0  # lines that still waited when the gateway ended
         self._reported = 0  # lost lines that the log mentions
         self._is_failing = self._is_cut = False  # the last write failed; it left a part of a line
 
     @property
     def lost(self) -> int:
         """Lines that were lost so far."""
-        return self._refused + self._failed
+        return self._refused + self._failed + self._abandoned
 
     @property
     def waiting(self) -> int:
@@ -62,10 +63,14 @@ class LogWriter:
         self._blocks.put((block, lines, self._refused))
 
     def close(self, seconds: float) -> None:
-        """Write the rest, but wait no longer than `seconds` for it."""
-        if self._worker is not None:
-            self._blocks.put(None)
-            self._worker.join(seconds)
+        """Write the rest, but wait no longer than `seconds` for it: what nobody has taken by then is lost."""
+        if self._worker is None:
+            return
+        self._blocks.put(None)
+        self._worker.join(seconds)
+        self._abandoned = self.waiting
+        if self._abandoned:
+            self._warn(f"nobody reads the access log: its last {self._abandoned} lines are lost")
 
     def _run(self) -> None:
         while (waiting := self._blocks.get()) is not None:

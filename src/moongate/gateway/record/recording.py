@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from moongate.chat.contracts import Note
+from moongate.chat.note_sequences import count_repairs
 from moongate.gateway.http.pass_through import FRONT as PASSED_THROUGH
 from moongate.gateway.http.pass_through import PassThroughRequest
 from moongate.gateway.inspect.capturing import CapturingResponseWriter
@@ -149,12 +149,8 @@ def _count(
         counters.count_tokens(usage)
     if not completion.notes:
         return NO_NOTES
-    repairs: dict[tuple[str, str], int] = {}
-    for note in completion.notes:  # of a custom transformer they may be of any class that has a `kind`
-        repair = (note.kind, note.mends if isinstance(note, Note) else "vendor")
-        repairs[repair] = repairs.get(repair, 0) + 1
     kinds: dict[str, int] = {}
-    for (kind, mends), number in repairs.items():
+    for (kind, mends), number in count_repairs(completion.notes).items():
         kinds[kind] = kinds.get(kind, 0) + number
         counters.count_repairs(kind, mends, number)
     return kinds

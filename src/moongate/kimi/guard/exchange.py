@@ -19,6 +19,7 @@ from moongate.kimi.guard.answer import GuardedAnswer
 from moongate.kimi.guard.calls import CallGuard
 from moongate.kimi.guard.stream import GuardedStream
 from moongate.kimi.guard.tries import Step, steps_for, with_errors
+from moongate.kimi.notes import Notes
 from moongate.payload import JsonObject
 
 Begin = Callable[[JsonObject], KimiExchange]
@@ -50,7 +51,7 @@ class GuardedExchange:
         self._next: GuardedAnswer | None = None  # the answer to `next_request`
         self._stream = GuardedStream(self._answers[0], holds_finish=bool(self._steps))
         self._done: Done | None = None  # the end of the stream, while it is held back
-        self._notes: list[Note] = []  # of all answers, if there are several,
+        self._notes = Notes()  # of all answers, if there are several,
         self._noted = [0] * (1 + len(self._steps))  # and how many of each are among them
 
     @property
@@ -80,10 +81,10 @@ class GuardedExchange:
         if len(self._answers) == 1:
             return self._answers[0].exchange.notes
         for at, answer in enumerate(self._answers):
-            notes, known = answer.exchange.notes, self._noted[at]
+            notes, known = answer.exchange.answer.notes, self._noted[at]
             if len(notes) > known:
                 self._noted[at] = len(notes)
-                self._notes += [note for note in notes[known:] if not at or note.mends == "vendor"]
+                self._notes.add_notes_of(notes, known, only_of_answer=at > 0)
         return self._notes
 
     @property
