@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import gc
 import json
 import os
 import socket
@@ -37,7 +36,7 @@ from moongate.gateway.record.access_log import AccessLog
 from moongate.gateway.record.metrics import Metrics
 from moongate.gateway.record.shared_counters import SharedCounters
 from moongate.gateway.server.protocol import ClientProtocol
-from moongate.gateway.server.uvicorn_server import GC_THRESHOLD
+from moongate.gateway.server.resources import collect_rarely
 from moongate.gateway.state import GatewayState
 from moongate.net.connection import Connection
 
@@ -260,8 +259,7 @@ def main() -> None:
     options.add_argument("--only", nargs="*", default=[])
     options.add_argument("--seconds", type=float, default=1.5)
     asked = options.parse_args()
-    gc.freeze()
-    gc.set_threshold(GC_THRESHOLD)  # as the server does
+    collect_rarely()  # as the server does
     best = uvloop.run(measured(asked.only, asked.seconds))
     for name, spent in best.items():
         print(f"{name:34}{spent * 1e6:8.1f} µs{spent / best['R']:8.1f} R")

@@ -6,7 +6,6 @@ twice in turns; the difference of the two is the noise (A/A). With `make compile
 
 from __future__ import annotations
 
-import gc
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -23,7 +22,7 @@ from moongate import payload
 from moongate.gateway.config.load import parse_config
 from moongate.gateway.record.metrics import Metrics
 from moongate.gateway.record.shared_counters import SharedCounters
-from moongate.gateway.server.uvicorn_server import GC_THRESHOLD
+from moongate.gateway.server.resources import collect_rarely
 from moongate.gateway.state import GatewayState
 from moongate.gateway.target import RouteTargets
 from moongate.payload import dumps_text
@@ -98,8 +97,7 @@ def main() -> None:
         print(f"{strategy}: session hashed {twice(lambda targets=targets: chosen(targets, HEADERS))}")  # type: ignore[misc]
     print(f"an answer scored {twice(lambda: scored(targets))}")
     running.close()
-    gc.freeze()
-    gc.set_threshold(GC_THRESHOLD)  # as the server does
+    collect_rarely()  # as the server does
     whole = uvloop.run(requests())
     (direct, again), routed = whole[DIRECT], {name: whole[name] for name in STRATEGIES}
     print(f"a request without a route {direct:.2f} and {again:.2f} µs")

@@ -12,7 +12,7 @@ from tests.support.background import Background
 from tests.support.gateway import KEY, RunningGateway, run_gateway
 from tests.support.http import Reply, post
 
-from moongate.gateway.http.offload import OFFLOAD_BYTES, OFFLOAD_OBJECTS
+from moongate.gateway.http.offload import OFFLOAD_ANSWER, OFFLOAD_BYTES, OFFLOAD_OBJECTS
 
 THREADS = """
 import asyncio
@@ -31,6 +31,11 @@ def in_thread():
 class Exchange(BaseExchange):
     def reply(self, body):
         return {**body, "answer_in_thread": in_thread()}
+
+    def next_request(self):
+        self.tries = getattr(self, "tries", 0) + 1
+        wants = "further" in self.request and self.tries == 1
+        return {**self.request, "further_in_thread": in_thread()} if wants else None
 
 
 class Threads(BaseTransformer):
@@ -78,6 +83,21 @@ def test_an_answer(gateway: RunningGateway, upstream: Scripted, size: int, threa
     finally:
         upstream.play = before
     assert reply.json()["answer_in_thread"] is threaded
+
+
+@pytest.mark.parametrize(("size", "threaded"), [(10, False), (OFFLOAD_ANSWER, True)])
+def test_a_further_try_behind_an_answer(gateway: RunningGateway, upstream: Scripted, size: int, threaded: bool) -> None:
+    """It may repeat all calls of the answer."""
+
+    async def large(asked: Asked) -> None:
+        asked.document({**COMPLETION, "padding": "x" * size})
+
+    before, upstream.play = upstream.play, large
+    try:
+        assert ask(gateway, 10, further=True).status == 200
+    finally:
+        upstream.play = before
+    assert upstream.seen[-1].json["further_in_thread"] is threaded
 
 
 def test_many_small_objects(gateway: RunningGateway, upstream: Scripted) -> None:

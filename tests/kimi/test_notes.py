@@ -119,13 +119,20 @@ def test_notes_are_counted_without_an_object_for_each() -> None:
     assert counted["markers_parsed", "vendor"] == 3
 
 
-@pytest.mark.parametrize("known", [0, 2, 8])
+@pytest.mark.parametrize("known", [0, 1, 3])
 def test_notes_of_another_answer(known: int) -> None:
-    other, notes, of_answer = all_forms(), Notes(), Notes()
-    notes.add_notes_of(other, known, only_of_answer=False)
-    of_answer.add_notes_of(other, known, only_of_answer=True)
-    assert notes == list(all_forms())[known:]
-    assert of_answer == [note for note in all_forms()[known:] if note.mends == "vendor"]
+    position = 4 * known
+    notes, of_answer = Notes(), Notes()
+    for _ in range(2):
+        for each in (notes, of_answer):
+            each.add_for_call("id", 0, 0, ".id", "x", "y")
+        notes.add_notes_of(all_forms(), position, only_of_answer=False)
+        of_answer.add_notes_of(all_forms(), position, only_of_answer=True)
+    first, everything = Note("id", "choices[0].message.tool_calls[0].id", "x", "y"), list(all_forms())
+    left = everything[known if known < 2 else known + 2 :]  # the second entry is a run of three
+    assert (len(notes), notes.repairs()) == (2 + 2 * len(left), count_repairs([first, *left] * 2))
+    assert notes == [first, *left] * 2
+    assert of_answer == [first, *(note for note in left if note.kind != "parameter")] * 2
 
 
 def test_there_is_room_for_all_notes_of_other_answers() -> None:

@@ -15,18 +15,20 @@ _WIDTH: Final = 4  # kind, where, before, after
 class Notes(NoteSequence):
     """Grows during the exchange. A `Note` object is made only when it is read."""
 
-    __slots__ = ("_entries", "_extra", "_first_run", "_room")
+    __slots__ = ("_answer_start", "_entries", "_extra", "_first_run", "_room")
 
     def __init__(self) -> None:
         self._entries: list[Any] = []  # the fields of all notes in sequence; a run of calls is one entry
         self._first_run: int | None = None  # the position of the first entry for a run of calls
         self._extra = 0  # notes of runs beyond the first of each
         self._room = MAX_NOTES  # for so many notes
+        self._answer_start = 0  # where the notes about the answer begin
 
     def begin_answer(self) -> int:
         """What follows is about the answer, and has room of its own. Where it begins, for `since`."""
         self._room = MAX_NOTES
-        return len(self._entries)
+        self._answer_start = len(self._entries)
+        return self._answer_start
 
     @property
     def position(self) -> int:
@@ -67,14 +69,17 @@ class Notes(NoteSequence):
         self._room -= noted
         self._entries += entries[: noted * _WIDTH]
 
-    def add_notes_of(self, other: Notes, known: int, *, only_of_answer: bool) -> None:
-        """The notes of another request, all but the first `known` ones, however many these are."""
+    def add_notes_of(self, other: Notes, position: int, *, only_of_answer: bool) -> None:
+        """The notes of another request from `position` on, however many these are."""
+        start = max(position, other._answer_start) if only_of_answer else position
+        entries = other._entries[start:]
         if other._first_run is not None:
-            other._expand_runs(other._first_run)
-        for at in range(known * _WIDTH, len(other._entries), _WIDTH):
-            entry = other._entries[at : at + _WIDTH]
-            if not only_of_answer or _is_of_answer(entry[1]):
-                self._entries += entry
+            for at in range(0, len(entries), _WIDTH):
+                if _is_run(entries[at + 1]):
+                    self._extra += len(entries[at + 3]) - 1
+                    if self._first_run is None:
+                        self._first_run = len(self._entries) + at
+        self._entries += entries
 
     def repairs(self) -> dict[Repair, int]:
         found: dict[Repair, int] = {}
@@ -82,8 +87,7 @@ class Notes(NoteSequence):
         for at in range(0, len(entries), _WIDTH):
             where = entries[at + 1]
             repair = (entries[at], "vendor" if _is_of_answer(where) else "client")
-            is_run = isinstance(where, tuple) and len(where) == 2
-            found[repair] = found.get(repair, 0) + (len(entries[at + 3]) if is_run else 1)
+            found[repair] = found.get(repair, 0) + (len(entries[at + 3]) if _is_run(where) else 1)
         return found
 
     def since(self, position: int) -> Iterator[tuple[str, object, object]]:
@@ -119,7 +123,7 @@ class Notes(NoteSequence):
         del self._entries[start:]
         for at in range(0, len(entries), _WIDTH):
             kind, where, before, after = entries[at : at + _WIDTH]
-            if isinstance(where, tuple) and len(where) == 2:
+            if _is_run(where):
                 choice, first = where
                 for call, (was, now) in enumerate(zip(before, after, strict=True), first):
                     self._entries += (kind, (choice, call, ""), was, now)
@@ -136,6 +140,11 @@ class Notes(NoteSequence):
             return Note(kind, where.where, before, after, where.why)
         # As `Note(…)`, without its `__new__`, which is a Python function: a long history has hundreds of notes.
         return tuple.__new__(Note, (kind, where, before, after, ""))
+
+
+def _is_run(where: Any) -> bool:
+    """Whether an entry with this place is for a run of calls."""
+    return isinstance(where, tuple) and len(where) == 2
 
 
 def _is_of_answer(where: Any) -> bool:

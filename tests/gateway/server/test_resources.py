@@ -65,3 +65,23 @@ def test_what_an_error_holds_in_a_cycle_is_returned_too() -> None:
         assert failed() is None
     finally:
         gc.enable()
+
+
+COLLECTIONS = """
+import gc
+from moongate.gateway.server.resources import GC_THRESHOLD, collect_rarely, trim_memory
+
+looked_at = []
+gc.callbacks.append(lambda phase, info: looked_at.append(info["generation"]) if phase == "stop" else None)
+collect_rarely()
+looked_at.clear()
+answer = [[] for _ in range(30 * GC_THRESHOLD)]
+assert set(looked_at) == {0}, looked_at  # of a long answer only the newest objects are visited
+trim_memory()
+assert looked_at[-1] == 1
+"""
+
+
+def test_the_objects_of_a_long_answer_are_visited_once() -> None:
+    done = subprocess.run([sys.executable, "-c", COLLECTIONS], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr

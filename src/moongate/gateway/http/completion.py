@@ -222,7 +222,7 @@ class Completion:
             on_commit=on_commit,
             redact=self._state.redactor.redact_events,
             name_provider=self.name_provider_once,
-            next_try=lambda: tries.send_next(exchange),
+            next_try=lambda: tries.send_next(exchange, session.size),
             is_long=tries.is_long,
         )
         metrics = self._state.metrics

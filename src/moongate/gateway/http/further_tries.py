@@ -10,6 +10,7 @@ from typing import Final
 
 from moongate.chat.contracts import Exchange
 from moongate.errors import GatewayError
+from moongate.gateway.http.offload import OFFLOAD_ANSWER
 from moongate.gateway.http.target_request import TargetRequest
 from moongate.gateway.http.upstream_errors import may_be_billed
 from moongate.gateway.inspect.capture import Capture
@@ -59,10 +60,10 @@ class FurtherTries:
         """Whether the request is: it is made and written in a thread."""
         return self._request.is_long
 
-    def send_next(self, exchange: Exchange) -> Awaitable[Response | None] | None:
+    def send_next(self, exchange: Exchange, size: int = 0) -> Awaitable[Response | None] | None:
         """To be awaited: the answer to the try that the exchange wants, None if it may not be made. None at once: the
-        exchange wants none."""
-        if self.is_long:
+        exchange wants none. `size` is that of the answer, whose calls the try may repeat."""
+        if self.is_long or size > OFFLOAD_ANSWER:
             return self._send_long(exchange)
         request = exchange.next_request()
         return None if request is None else self._send(request, dumps(request))

@@ -18,20 +18,23 @@ from moongate.pipeline.non_stream import reply_of
 class WholeReader:
     """For one request. `usage` is that of the last answer that was read."""
 
-    __slots__ = ("_activity", "_client_request", "_dialect", "_limit", "usage")
+    __slots__ = ("_activity", "_client_request", "_dialect", "_limit", "_size", "usage")
 
     def __init__(self, dialect: Dialect, client_request: JsonObject, activity: Activity, limit: int) -> None:
         self._dialect = dialect
         self._client_request = client_request
         self._activity = activity
         self._limit = limit  # bytes of an answer
+        self._size = 0  # of the last answer
         self.usage: JsonObject | None = None
 
     async def read_best(self, response: Response, exchange: Exchange, tries: FurtherTries) -> bytes:
         """The answer for the client, after the further tries that the exchange wants. Raises GatewayError."""
         data = await self.read(response, exchange, is_long=tries.is_long)
         try:
-            while (sending := tries.send_next(exchange)) is not None and (further := await sending) is not None:
+            while (sending := tries.send_next(exchange, self._size)) is not None:
+                if (further := await sending) is None:
+                    break
                 data = await self.read(further, exchange, is_long=tries.is_long)
         except GatewayError:  # a broken try is the last one: the best answer so far leaves, as in a stream
             return data
@@ -46,6 +49,7 @@ class WholeReader:
         try:
             if (data := response.at_once(limit)) is None:
                 data = await response.read(limit, end_of(content_type, limit))
+            self._size = len(data)
             if len(data) > OFFLOAD_ANSWER or takes_long(data) or (is_long and b"tool_calls" in data):
                 return await self._activity.in_thread(self._encoded, data, content_type, exchange)
             return self._encoded(data, content_type, exchange)

@@ -70,7 +70,7 @@ class LogWriter:
         self._worker.join(seconds)
         self._abandoned = self.waiting
         if self._abandoned:
-            self._warn(f"nobody reads the access log: its last {self._abandoned} lines are lost")
+            self._warn(f"nobody reads the access log: its last lines are lost, up to {self._abandoned} of them")
 
     def _run(self) -> None:
         while (waiting := self._blocks.get()) is not None:

@@ -17,6 +17,10 @@ _LIBRARY: Final = ctypes.CDLL(None) if os.name == "posix" else None
 M_TRIM_THRESHOLD: Final = -1  # of <malloc.h>
 M_MMAP_THRESHOLD: Final = -3
 LARGE_BLOCK: Final = 2 * 1024 * 1024  # bytes: the body of an agent's turn is smaller
+# New objects between two collections. Python's own 700 are reached several times in each turn of an agent, whose
+# objects would all be visited: they live as long as the answer takes.
+GC_THRESHOLD: Final = 100_000
+GC_ROUNDS: Final = 1000  # collections of new objects before one of those that survived them, and so on
 FREE_BLOCKS: Final = 16 * 1024 * 1024  # bytes of freed memory that stay with the process until it is idle
 
 
@@ -33,6 +37,17 @@ def raise_limits() -> None:
     with contextlib.suppress(AttributeError):  # other C libraries have no such function
         _LIBRARY.mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK)  # type: ignore[union-attr]
         _LIBRARY.mallopt(M_TRIM_THRESHOLD, FREE_BLOCKS)  # type: ignore[union-attr]
+
+
+def collect_rarely() -> None:
+    """Let Python look for garbage that reference counts miss among new objects alone, and seldom: requests leave none.
+
+    What exists now lives as long as the process. Collections of older objects visit all that live, those of a long
+    answer too, and the event loop waits meanwhile: they are for `trim_memory`.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(GC_THRESHOLD, GC_ROUNDS, GC_ROUNDS)
 
 
 def trim_memory() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import signal
 import socket
 from collections.abc import Awaitable, Callable, Iterator
@@ -17,14 +16,11 @@ from moongate.gateway.http.internal_errors import kind_and_place
 from moongate.gateway.server.connection_limits import ConnectionLimits
 from moongate.gateway.server.observer import ServerObserver
 from moongate.gateway.server.protocol import ClientProtocol, DirectHandler
-from moongate.gateway.server.resources import trim_memory
+from moongate.gateway.server.resources import collect_rarely, trim_memory
 from moongate.gateway.server.shared_listener import SharedListener
 from moongate.gateway.server.stall_watch import StallReporter, StallWatch
 from moongate.gateway.server.workers import CAN_SUPERVISE, FORCE, ORPHANED, RELOAD, print_error, unblock_signals
 
-# New objects before Python looks for garbage that reference counts miss. Requests leave none, and its 700 are reached
-# several times in each turn of an agent, whose objects would all be visited: they live as long as the answer takes.
-GC_THRESHOLD: Final = 100_000
 TRIM_TICKS: Final = 50  # of a tenth of a second
 ADMIN_LIMITS: Final = ConnectionLimits(max_head=16 * 1024, max_body=128 * 1024)
 SETTLE_SECONDS: Final = 0.05  # in which the loop may still accept a connection that it knew of
@@ -149,9 +145,7 @@ class GatewayServer(uvicorn.Server):
         await super().startup(sockets)
         if self._position.admin is not None and isinstance(self._service, AdminService):
             self._position.admin.start(self._admin_protocol(self._service.handle_admin))
-        gc.collect()
-        gc.freeze()  # objects that exist now live as long as the process: collections need not visit them
-        gc.set_threshold(GC_THRESHOLD)
+        collect_rarely()
         self._watch.start()
         if self.should_exit:  # a signal came meanwhile: uvicorn before 0.41 leaves without a shutdown
             await self.shutdown(sockets)

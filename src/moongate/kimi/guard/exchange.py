@@ -52,7 +52,7 @@ class GuardedExchange:
         self._stream = GuardedStream(self._answers[0], holds_finish=bool(self._steps))
         self._done: Done | None = None  # the end of the stream, while it is held back
         self._notes = Notes()  # of all answers, if there are several,
-        self._noted = [0] * (1 + len(self._steps))  # and how many of each are among them
+        self._noted = [0] * (1 + len(self._steps))  # and up to which position those of each are among them
 
     @property
     def is_first_try(self) -> bool:
@@ -82,8 +82,8 @@ class GuardedExchange:
             return self._answers[0].exchange.notes
         for at, answer in enumerate(self._answers):
             notes, known = answer.exchange.answer.notes, self._noted[at]
-            if len(notes) > known:
-                self._noted[at] = len(notes)
+            if notes.position > known:
+                self._noted[at] = notes.position
                 self._notes.add_notes_of(notes, known, only_of_answer=at > 0)
         return self._notes
 
