@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from base64 import b64encode, urlsafe_b64encode
@@ -94,10 +95,11 @@ def test_a_folder_is_searched_but_for_what_holds_secrets(watch: Watch, tmp_path:
 @pytest.mark.parametrize("leak", [*LEAKS.values(), "pass"], ids=[*LEAKS, "nothing"])
 def test_a_test_that_leaks_fails(tmp_path: Path, leak: str) -> None:
     (tmp_path / "test_leak.py").write_text(TEST.format(leak))
-    options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "tests.support.canary_hooks", "--rootdir", "."]
+    options = ["-q", "-p", "no:cacheprovider", "-p", "tests.support.canary_hooks", "--rootdir", "."]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-c", "/dev/null", *options, str(tmp_path / "test_leak.py")],
         cwd=ROOT,
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
         check=False,

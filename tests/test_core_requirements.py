@@ -106,9 +106,10 @@ def test_beyond_the_core_are_the_tests_that_it_cannot_run(tmp_path: Path, option
     for name in ("core/test_a.py", "core/test_a_properties.py", "test_b.py"):
         (tmp_path / name).write_text("def test_it():\n    pass\n")
     plugins = ("tests.support.compiled_hooks", "tests.support.requirement_hooks")
-    fixed = ["-v", "-p", "no:cacheprovider", "-p", "no:xdist", "--rootdir", str(tmp_path), "-c", "/dev/null"]
+    fixed = ["-v", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), "-c", "/dev/null"]
     command = [sys.executable, "-m", "pytest", *fixed, *(f"-p{each}" for each in plugins), *options, str(tmp_path)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    path = os.pathsep.join(filter(None, sys.path))
+    environment = {**os.environ, "PYTHONPATH": path, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert set(re.findall(r"((?:core/)?test_\w+\.py)::test_it PASSED", done.stdout)) == ran

@@ -210,8 +210,9 @@ def test_a_system_package_without_a_row_is_refused(tmp_path: Path) -> None:
 
 def _pytest(folder: Path, ci: str) -> subprocess.CompletedProcess[str]:
     plugins = ("made_up_row", "tests.support.compiled_hooks", "tests.support.requirement_hooks")
-    options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--rootdir", str(folder), "-c", "/dev/null"]
-    environment = {**os.environ, "CI": ci, "PYTHONPATH": os.pathsep.join([str(folder), *filter(None, sys.path)])}
+    options = ["-q", "-p", "no:cacheprovider", "--rootdir", str(folder), "-c", "/dev/null"]
+    path = os.pathsep.join([str(folder), *filter(None, sys.path)])
+    environment = {**os.environ, "CI": ci, "PYTHONPATH": path, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     return subprocess.run(
         [sys.executable, "-m", "pytest", *options, *(f"-p{each}" for each in plugins), str(folder / "test_needy.py")],
         cwd=ROOT,

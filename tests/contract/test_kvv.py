@@ -73,6 +73,12 @@ def test_tool_call_arguments(ask):
 """
 
 
+@pytest.fixture(autouse=True)
+def no_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each run of pytest would import the plugins of this environment, which the stand-in does not need."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+
+
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     tests = tmp_path / "tests"

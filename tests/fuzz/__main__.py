@@ -8,7 +8,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from tests.fuzz.run import launch
+from tests.fuzz.run import Job, launch
 from tests.fuzz.targets import TARGETS
 
 RUNS = 100_000
@@ -16,7 +16,7 @@ RUNS = 100_000
 
 def fuzz(name: str, runs: int) -> tuple[str, bool, str]:
     began = time.monotonic()
-    done = launch(name, runs)
+    done = launch([Job(name, runs)])[name]
     covered = re.findall(r"cov: (\d+)", done.output)
     seconds = round(time.monotonic() - began)
     found = "none" if done.good else "SOME"

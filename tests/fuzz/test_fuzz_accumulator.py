@@ -1,9 +1,0 @@
-"""The accumulator, which takes longest: see `test_fuzz`."""
-
-from __future__ import annotations
-
-from tests.fuzz.test_fuzz import fuzzed
-
-
-def test_by_atheris() -> None:
-    fuzzed("accumulator")
