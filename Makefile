@@ -98,8 +98,12 @@ tests-full: $(VENV)/.dev
 tests-plain: $(VENV)/.dev  ## all tests with the fast path switched off
 	MOONGATE_FAST=0 $(PYTEST)
 
-# Nothing in these packages is switched by MOONGATE_FAST.
-NEVER_FAST := admin config inspect limits record shared store trace ui
+# What MOONGATE_FAST switches nothing in. The loops of test_sdk_loops.py are those of test_tool_loops.py.
+NEVER_FAST := admin config inspect limits record routing shared store trace ui server/test_run.py server/test_workers.py \
+  test_amplification.py test_sdk_loops.py
+
+# Two processes would collect all tests twice; other steps run beside these two.
+tests-plain-short tests-compiled-short: PROCESSES := 0
 
 tests-plain-short: $(VENV)/.dev
 	TEST_LENGTH=brief MOONGATE_FAST=0 $(PYTEST) $(addprefix tests/,pipeline dialects gateway) $(VECTORS) \

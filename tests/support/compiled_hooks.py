@@ -1,9 +1,9 @@
 """`pytest --compiled`: runs the tests of the modules that `make compiled` compiles with the compiled modules.
 
 Skipped are tests of other modules, and tests that work only with interpreted modules: they patch an internal (detected
-when they do it) or define subclasses of ours (marked `interpreted`). `TEST_LENGTH=brief` also skips repetitions:
-property tests, faults, and tests that use whole processes from outside run interpreted in `make test`, and with
-compiled modules in `make test-all`.
+when they do it) or define subclasses of ours (marked `interpreted`). `TEST_LENGTH=brief` also skips repetitions: the
+test files of modules that are not compiled, property tests, faults, and tests that use SDKs or whole processes from
+outside run interpreted in `make test`, and with compiled modules in `make test-all`.
 """
 
 from __future__ import annotations
@@ -43,9 +43,11 @@ OTHER = {  # folders of tests whose folder of modules has none that is compiled 
 }
 SAME_AGAIN = {
     *("properties", "faults", "test_canary.py", "gateway/test_sdk_loops.py", "gateway/test_tool_loops.py"),
-    *("browser", "contract", "fleet"),
+    *("gateway/test_amplification.py", "browser", "contract", "fleet", "test_regexes.py"),
     *("test_deploy_fleet.py", "test_doc_blocks.py", "test_route_simulation.py", "test_write_a_transformer.py"),
 }
+
+OF_COMPILED = {"wire/test_threads.py"}  # about what compiled modules do, though their own module is not compiled
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -66,8 +68,14 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     modules = SOURCE / name
     if modules.is_dir() and not any(modules.rglob("*.so")):
         return True
-    same_again = BRIEF and (name in SAME_AGAIN or name.endswith("_properties.py"))
-    return True if name in OTHER or same_again else None
+    return True if name in OTHER or (BRIEF and _is_same_again(name)) else None
+
+
+def _is_same_again(name: str) -> bool:
+    folder, _, file = name.rpartition("/")
+    module = SOURCE / folder / file.removeprefix("test_")
+    interpreted = file.startswith("test_") and module.is_file() and not any(module.parent.glob(f"{module.stem}.*.so"))
+    return (interpreted and name not in OF_COMPILED) or name in SAME_AGAIN or name.endswith(("_properties.py", "_sdk.py"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
