@@ -72,10 +72,15 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def _is_same_again(name: str) -> bool:
+    repeats = name in SAME_AGAIN or name.endswith(("_properties.py", "_sdk.py"))
+    return repeats or (_module_is_interpreted(name) and name not in OF_COMPILED)
+
+
+def _module_is_interpreted(name: str) -> bool:
+    """There is a module of the test file's name, and it is not compiled."""
     folder, _, file = name.rpartition("/")
     module = SOURCE / folder / file.removeprefix("test_")
-    interpreted = file.startswith("test_") and module.is_file() and not any(module.parent.glob(f"{module.stem}.*.so"))
-    return (interpreted and name not in OF_COMPILED) or name in SAME_AGAIN or name.endswith(("_properties.py", "_sdk.py"))
+    return file.startswith("test_") and module.is_file() and not any(module.parent.glob(f"{module.stem}.*.so"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
