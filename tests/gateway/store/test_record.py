@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from moongate.gateway.store.record import (
     LABEL_FIELDS,
     MAX_NAME,
+    Numbers,
     UsageRow,
     label_of,
     names_in,
@@ -31,7 +32,7 @@ NAME = st.text(max_size=20)
     numbers=st.tuples(SHORT, SHORT, st.integers(0, 1 << 30), *[NUMBER] * 6, st.integers(0, 1), NUMBER, NUMBER),
 )
 def test_a_record_comes_back_as_it_was(
-    row_id: int, names: tuple[str, str, str, str, str, str], request: bytes, numbers: tuple[int, ...]
+    row_id: int, names: tuple[str, str, str, str, str, str], request: bytes, numbers: Numbers
 ) -> None:
     place, label = mmap.mmap(-1, 4096), label_of(*names)
     write_record(place, 10, row_id, label, request, numbers)

@@ -132,7 +132,7 @@ class Account(AccountRow):
         values = self._values
         rate = self._tokens
         if rate is not None and not counted:
-            values[self._tokens_tat] = max(values[self._tokens_tat], now) + prompt * MINUTE // rate.limit
+            values[self._tokens_tat] = max(values[self._tokens_tat], now) + rate.cost(prompt)
         if not self.has_budget:
             return NO_WINDOW
         values[self._reserved_money] += cost or 0
@@ -146,7 +146,7 @@ class Account(AccountRow):
         if rate is not None:
             difference = tokens - reserved[1]
             self._table.lock()
-            values[self._tokens_tat] = max(values[self._tokens_tat], now) + difference * MINUTE // rate.limit
+            values[self._tokens_tat] = max(values[self._tokens_tat], now) + rate.cost(difference)
             self._table.unlock()
         if window != NO_WINDOW:  # whether there is a budget now does not matter: what was reserved is given back
             # Spent before it is no longer reserved: another worker may look in between (see `check_cost`).

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import SupportsIndex
+
 from moongate.gateway.limits.shared_table import (
     IN_FLIGHT,
     LOADED,
@@ -39,13 +41,18 @@ class AccountRow:
         self._single = table.workers == 1  # a column is one word
         self._row = row
         self.identity = identity
-        self._requests_tat, self._requests_rate = row + REQUESTS_TAT, row + REQUESTS_RATE
-        self._tokens_tat = row + TOKENS_TAT
-        self._window_place, self._base_money, self._base_tokens = row + WINDOW, row + MONEY_BASE, row + TOKENS_BASE
-        self._in_flight = table.column(row, IN_FLIGHT)
-        self._reserved_money = table.column(row, RESERVED_MONEY)
-        self._reserved_tokens = table.column(row, RESERVED_TOKENS)
-        self._spent_money, self._spent_tokens = table.column(row, SPENT_MONEY), table.column(row, SPENT_TOKENS)
+        # Objects: of an `int` machine code would make one whenever it is used.
+        self._requests_tat: SupportsIndex = row + REQUESTS_TAT
+        self._requests_rate: SupportsIndex = row + REQUESTS_RATE
+        self._tokens_tat: SupportsIndex = row + TOKENS_TAT
+        self._window_place: SupportsIndex = row + WINDOW
+        self._base_money: SupportsIndex = row + MONEY_BASE
+        self._base_tokens: SupportsIndex = row + TOKENS_BASE
+        self._in_flight: SupportsIndex = table.column(row, IN_FLIGHT)
+        self._reserved_money: SupportsIndex = table.column(row, RESERVED_MONEY)
+        self._reserved_tokens: SupportsIndex = table.column(row, RESERVED_TOKENS)
+        self._spent_money: SupportsIndex = table.column(row, SPENT_MONEY)
+        self._spent_tokens: SupportsIndex = table.column(row, SPENT_TOKENS)
 
     def load(self, window_start: int, money: int, tokens: int) -> None:
         """What the store says was spent in a window, in place of what was counted here."""
@@ -77,6 +84,8 @@ class AccountRow:
 
     @property
     def spent_tokens(self) -> int:
+        if self._single:
+            return self._values[self._spent_tokens] - self._values[self._base_tokens]
         return self._table.total(self._row, SPENT_TOKENS) - self._values[self._base_tokens]
 
     @property
@@ -85,6 +94,8 @@ class AccountRow:
 
     @property
     def reserved_tokens(self) -> int:
+        if self._single:
+            return self._values[self._reserved_tokens]
         return self._table.total(self._row, RESERVED_TOKENS)
 
     def rates(self) -> tuple[int, int]:

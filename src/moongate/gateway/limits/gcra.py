@@ -20,7 +20,7 @@ class Rate:
 
     def cost(self, units: int) -> int:
         """How far `units` move the TAT."""
-        return units * MINUTE // self.limit
+        return int(units * (MINUTE / self.limit))  # the product of two integers is too large for one machine word
 
     def take(self, tat: int, now: int, units: int = 1) -> int:
         """The new TAT, or minus the nanoseconds to wait.
@@ -29,7 +29,7 @@ class Rate:
         otherwise a single large request would be refused for ever.
         """
         start = max(tat, now)
-        cost = units * MINUTE // self.limit
+        cost = self.cost(units)
         wait = start + min(cost, MINUTE) - now - MINUTE
         return start + cost if wait <= 0 else -wait
 

@@ -102,7 +102,7 @@ class Limiter:
     ) -> list[int] | Refusal:
         """The window of each account that it counts in. `granted`: the limits over all gateways allow it."""
         tokens, prompt, cost = reserved
-        now, day = self.now(), int(self._wall() // DAY_SECONDS)
+        now, day = self.now(), self.today()
         shared = self._is_shared
         if shared:
             self._table.lock()
@@ -132,7 +132,7 @@ class Limiter:
 
     def today(self) -> int:
         """The UTC day, counted from 1970."""
-        return int(self._wall() // DAY_SECONDS)
+        return int(self._wall()) // DAY_SECONDS
 
     @property
     def lock_timeouts(self) -> int:
@@ -200,8 +200,8 @@ class Admission:
             self._reserved = None
             self._took = (tokens, cost or 0)
             now = self._limiter.now()
-            for account, window in zip(self._accounts, self._windows, strict=True):
-                account.settle(reserved, tokens, cost, window, now)
+            for index, account in enumerate(self._accounts):  # machine code makes objects for `zip`
+                account.settle(reserved, tokens, cost, self._windows[index], now)
             for further in self._further:
                 further.settle(0, 0)
 

@@ -110,7 +110,7 @@ def _count_with_target(
         completion.usage_key(target),
         counts,
         cost if cost is not None else _charge(target, counts),
-        (handler.status, completion.attempts, sum(notes.values()), first_byte, duration),
+        (handler.status, completion.attempts, sum(notes.values()) if notes else 0, first_byte, duration),
         billable=completion.billable,
         known=_known_usages(completion),
     )

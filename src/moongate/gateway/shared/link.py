@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from moongate.gateway.shared.address import RedisAddress
 from moongate.gateway.shared.connection import PendingCall, RedisConnection
@@ -59,16 +59,18 @@ class StateLink:
         if self._runner is not None:
             self._runner.cancel()
         if self._connection is not None:
-            self._connection.close()
+            self._connection.close(after_sending=True)
 
-    def call(self, data: bytes, on_done: Callable[[PendingCall], None] | None = None) -> PendingCall:
-        """Send a command; the reply of one that cannot be sent is a failure."""
+    def call(
+        self, data: bytes, on_done: Callable[[PendingCall], None] | None = None, *, lingers: bool = False
+    ) -> PendingCall:
+        """Send a command; the reply of one that cannot be sent is a failure. `lingers`: see `connection`."""
         connection = self._connection
         if connection is None:
             call = PendingCall(0.0, on_done)
             call.finish(None, failed=True)
             return call
-        return connection.call(data, on_done)
+        return connection.call(data, on_done, lingers=lingers)
 
     def check(self, call: PendingCall) -> None:
         """After a call: go down if too many in a row have failed."""
@@ -139,14 +141,14 @@ class StateLink:
     async def _connect(self) -> RedisConnection:
         address, loop = self.address, asyncio.get_running_loop()
 
-        def connection() -> RedisConnection:
+        def connection() -> Any:  # it has all methods of a protocol
             return RedisConnection(self._deadline, self._connection_lost)
 
         if address.path:
-            _, made = await loop.create_unix_connection(connection, address.path)
+            made: RedisConnection = (await loop.create_unix_connection(connection, address.path))[1]
         else:
             context = ssl.create_default_context(cafile=self._ca_file) if address.is_encrypted else None
-            _, made = await loop.create_connection(connection, address.host, address.port, ssl=context)
+            made = (await loop.create_connection(connection, address.host, address.port, ssl=context))[1]
         try:
             await self._handshake(made)
         except BaseException:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, TypeAlias
 
 MAX_REPLY: Final = 16 << 20  # bytes of replies that have not come to their end
+_SIZES: Final = [b"$%d\r\n" % size for size in range(64)]  # before an argument
 _MORE: Final = object()  # a reply goes on in bytes that have not come
 
 
@@ -26,10 +28,16 @@ Reply: TypeAlias = "int | str | bytes | ReplyError | list[Reply] | None"
 
 def command(*parts: bytes | str | int) -> bytes:
     """One command, ready to be sent."""
-    pieces = [b"*%d\r\n" % len(parts)]
+    return b"*%d\r\n%b" % (len(parts), arguments(parts))
+
+
+def arguments(parts: Sequence[bytes | str | int]) -> bytes:
+    """A part of a command."""
+    pieces: list[bytes] = []
     for part in parts:
         data = part if isinstance(part, bytes) else str(part).encode()
-        pieces.append(b"$%d\r\n%b\r\n" % (len(data), data))
+        size = len(data)
+        pieces += (_SIZES[size] if size < len(_SIZES) else b"$%d\r\n" % size, data, b"\r\n")
     return b"".join(pieces)
 
 

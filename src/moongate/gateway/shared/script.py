@@ -8,9 +8,9 @@ from math import ceil
 from typing import Final
 
 from moongate.gateway.limits.account import CONCURRENCY_WAIT, Account
-from moongate.gateway.limits.limit_set import LimitName, Refusal
+from moongate.gateway.limits.limit_set import LimitName, LimitSet, Refusal
 from moongate.gateway.limits.periods import DAY_SECONDS, window_of
-from moongate.gateway.shared.resp import Reply, command
+from moongate.gateway.shared.resp import Reply, arguments, command
 
 SCRIPT: Final = files("moongate.gateway.shared").joinpath("state.lua").read_bytes()
 DIGEST: Final = sha1(SCRIPT, usedforsecurity=False).hexdigest()
@@ -53,21 +53,22 @@ class ClientCommands:
         self.keys = [account_keys(prefix, tag, account.identity) for account in accounts]
         names = [name for keys in self.keys for name in keys]
         count = len(accounts)
-        # Without the number of parts, which begins a command.
-        self._begin = _parts("EVALSHA", DIGEST, len(names), *names, "begin")
-        self._finish = b"*%d\r\n" % (10 + 6 * count) + _parts("EVALSHA", DIGEST, len(names), *names, "finish")
-        self._begin = b"*%d\r\n" % (9 + 10 * count) + self._begin
+        script: list[bytes | str | int] = ["EVALSHA", DIGEST, len(names), *names]
+        self._begin = b"*%d\r\n" % (9 + 10 * count) + arguments([*script, "begin"])
+        self._finish = b"*%d\r\n" % (10 + 6 * count) + arguments([*script, "finish"])
         self._day = -1
-        self._limits: tuple[object, ...] = ()
+        self._limits: list[LimitSet] = []
         self._tail = b""
         self.windows: tuple[str, ...] = ()
 
     def begin(self, request: bytes, lease: int, tokens: int, prompt: int, cost: int, day: int) -> bytes:
         """`lease` in seconds; `cost` -1: not known."""
-        if day != self._day or self._limits != tuple(account.limits for account in self.accounts):
+        if day != self._day:
             self._encode_limits(day)
-        head = _parts(request, lease * MICROSECONDS, tokens, prompt, cost)
-        return b"%b%b%b" % (self._begin, head, self._tail)
+        for index, account in enumerate(self.accounts):
+            if account.limits is not self._limits[index]:
+                self._encode_limits(day)
+        return self._begin + arguments((request, lease * MICROSECONDS, tokens, prompt, cost)) + self._tail
 
     def finish(
         self, request: bytes, took: tuple[int, int, int], loaded: tuple[int, ...], windows: tuple[str, ...],
@@ -77,7 +78,7 @@ class ClientCommands:
         parts: list[bytes | str | int] = [request, *took, 1 if unregistered else 0, ended]
         for account, at, window in zip(self.accounts, loaded, windows, strict=True):
             parts += (account.limits.tpm, at, window)
-        return self._finish + _parts(*parts)
+        return self._finish + arguments(parts)
 
     def _encode_limits(self, day: int) -> None:
         parts: list[bytes | str | int] = []
@@ -89,8 +90,8 @@ class ClientCommands:
             window = window_of(limits.reset, day).start
             parts += (limits.rpm, limits.tpm, limits.concurrency, budget, token_budget, window, limits.reset)
             windows.append(str(window) if limits.has_budget else "-")
-        self._day, self._limits = day, tuple(account.limits for account in self.accounts)
-        self._tail, self.windows = _parts(*parts), tuple(windows)
+        self._day, self._limits = day, [account.limits for account in self.accounts]
+        self._tail, self.windows = arguments(parts), tuple(windows)
 
 
 def refusal_of(reply: list[Reply], accounts: tuple[Account, ...], day: int) -> Refusal:
@@ -124,11 +125,3 @@ def _number(value: Reply) -> int:
     if not isinstance(value, int):
         raise TypeError(f"a number was expected, not {type(value).__name__}")
     return value
-
-
-def _parts(*parts: bytes | str | int) -> bytes:
-    pieces = []
-    for part in parts:
-        data = part if isinstance(part, bytes) else str(part).encode()
-        pieces.append(b"$%d\r\n%b\r\n" % (len(data), data))
-    return b"".join(pieces)

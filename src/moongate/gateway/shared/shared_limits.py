@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from moongate.errors import Overloaded
+from moongate.gateway.limits.account import Account
 from moongate.gateway.limits.limit_set import Refusal
 from moongate.gateway.limits.limiter import Admission, Limiter
 from moongate.gateway.record.metrics import Metrics
@@ -64,7 +65,7 @@ class SharedLimits:
         self.lease = lease
         self._request_name = worker_id.encode() + b".%x"
         self._count = 0
-        self._clients: dict[tuple[bytes, ...], ClientCommands] = {}
+        self._clients: dict[tuple[Account, ...], ClientCommands] = {}
         self._loaded: dict[bytes, int] = {}  # when each account was loaded
         self._open: dict[bytes, SharedRequest] = {}
         self._unreported: deque[EndedRequest] = deque()
@@ -85,10 +86,11 @@ class SharedLimits:
         day = self._limiter.today()
         client = self._client(accounts)
         self._count += 1
+        name = self._request_name % self._count
         amounts = (tokens, prompt, -1 if cost is None else cost)
-        data = client.begin(self._request_name % self._count, self.lease, *amounts, day)
+        data = client.begin(name, self.lease, *amounts, day)
         loaded = tuple([self._loaded.get(account.identity, 0) for account in accounts])
-        entry = SharedRequest(self._request_name % self._count, client, amounts, loaded, self._end)
+        entry = SharedRequest(name, client, amounts, loaded, self._end)
         if not self._link.is_up and self.on_loss == "closed":
             raise _away()
         admission.shared = entry
@@ -147,13 +149,12 @@ class SharedLimits:
         self._open[entry.id] = entry
         self._metrics.count("moongate_state_local_checks_total")
 
-    def _client(self, accounts: tuple[object, ...]) -> ClientCommands:
-        key = tuple([account.identity for account in accounts])  # type: ignore[attr-defined]
-        found = self._clients.get(key)
+    def _client(self, accounts: tuple[Account, ...]) -> ClientCommands:
+        found = self._clients.get(accounts)
         if found is None:
             if len(self._clients) >= MAX_CLIENTS:
                 self._clients.clear()
-            found = self._clients[key] = ClientCommands(accounts, self._prefix)  # type: ignore[arg-type]
+            found = self._clients[accounts] = ClientCommands(accounts, self._prefix)
         return found
 
     def _end(self, entry: SharedRequest, tokens: int, cost: int) -> None:
@@ -177,7 +178,7 @@ class SharedLimits:
             elif call.failed or isinstance(call.reply, ReplyError):
                 self._keep_for_later(ended_request)
 
-        self._link.call(data, on_done)
+        self._link.call(data, on_done, lingers=not entry.frees_scarce_place(self.gateways()))
 
     def _keep_for_later(self, ended_request: EndedRequest) -> None:
         if len(self._unreported) >= MAX_UNREPORTED:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from moongate.gateway.shared.script import ClientCommands
+
+SKEW: Final = 4  # how many times as many requests as this gateway another one may have
 
 
 class SharedRequest:
@@ -36,3 +39,11 @@ class SharedRequest:
         if not self.ended:
             self.ended = True
             self._on_end(self, tokens, cost)
+
+    def frees_scarce_place(self, gateways: int) -> bool:
+        """Are so many of its key's or team's requests in flight that one may wait for this place, at any gateway?"""
+        for account in self.client.accounts:
+            limit = account.limits.concurrency
+            if limit and limit <= (account.in_flight + 1) * gateways * SKEW:
+                return True
+        return False

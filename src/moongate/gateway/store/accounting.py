@@ -116,11 +116,12 @@ class Accounting:
         slot = entry.journal_slot
         if slot >= 0:
             self._open[slot] = None
+        read, cached, stored, written, reasoning = counts
         numbers = (
-            *(status, attempts, repairs, counts[0], counts[1], counts[2], counts[3], counts[4]),
-            *(UNKNOWN if cost is None else cost, 1 if missing else 0),
-            *(UNKNOWN if first_byte is None else int(first_byte * MICROSECONDS), int(seconds * MICROSECONDS)),
-        )
+            status, attempts, repairs, read, cached, stored, written, reasoning,
+            UNKNOWN if cost is None else cost, 1 if missing else 0,
+            UNKNOWN if first_byte is None else int(first_byte * MICROSECONDS), int(seconds * MICROSECONDS),
+        )  # fmt: skip
         return self.journal.end(slot, entry.row_id, self._label(usage_key), entry.request, numbers)
 
     def drop(self, entry: UsageEntry) -> None:

@@ -18,7 +18,7 @@ from typing import Final
 
 from moongate.gateway.file_lock import lock_file
 from moongate.gateway.store.errors import StoreBusy, StoreDenied, StoreError, StoreFull
-from moongate.gateway.store.record import UsageRow
+from moongate.gateway.store.record import Numbers, UsageRow
 from moongate.gateway.store.reservations import ReservationSlots
 from moongate.gateway.store.row_ids import MAX_WORKERS, RowIds
 from moongate.gateway.store.segment import SEGMENT_BYTES, SegmentWriter
@@ -65,14 +65,11 @@ class Journal:
         """How many requests can be in flight with a record of it."""
         return self._slots.count
 
-    def begin(self, row_id: int, label: bytes, request: bytes, numbers: tuple[int, ...]) -> int:
-        """A request is on its way; if its end is never recorded, this estimated row stands. Returns its slot.
-
-        `numbers` are those of a `UsageRow` from its status on.
-        """
+    def begin(self, row_id: int, label: bytes, request: bytes, numbers: Numbers) -> int:
+        """A request is on its way; if its end is never recorded, this estimated row stands. Returns its slot."""
         return self._slots.take(row_id, label, request, numbers)
 
-    def end(self, slot: int, row_id: int, label: bytes, request: bytes, numbers: tuple[int, ...]) -> bool:
+    def end(self, slot: int, row_id: int, label: bytes, request: bytes, numbers: Numbers) -> bool:
         """It has ended. False: there is no room, and the row is lost (and counted)."""
         segment = self._segment
         kept = segment is not None and segment.append(row_id, label, request, numbers)
@@ -102,7 +99,7 @@ class Journal:
         self._slots.close()
         os.close(self._lock)
 
-    def _append(self, row_id: int, label: bytes, request: bytes, numbers: tuple[int, ...]) -> bool:
+    def _append(self, row_id: int, label: bytes, request: bytes, numbers: Numbers) -> bool:
         segment = self._new_segment()
         if segment is None or not segment.append(row_id, label, request, numbers):
             self.lost += 1

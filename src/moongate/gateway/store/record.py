@@ -21,7 +21,10 @@ MAX_REQUEST: Final = 128  # bytes of a request id
 UNKNOWN: Final = -1  # a cost or a time that is not known
 _FIXED: Final = Struct("<qHHhhiqqqqqqhqqq")
 SIZE: Final = _FIXED.size
-_pack, _unpack = _FIXED.pack_into, _FIXED.unpack_from
+_pack: Final = _FIXED.pack_into
+_unpack: Final = _FIXED.unpack_from
+# Those of a `UsageRow` from its status on. Of a fixed length: machine code makes no object of it.
+Numbers = tuple[int, int, int, int, int, int, int, int, int, int, int, int]
 
 
 class UsageRow(NamedTuple):
@@ -65,13 +68,15 @@ def record_size(label: bytes, request: bytes) -> int:
     return SIZE + len(label) + len(request)
 
 
-def write_record(
-    place: mmap.mmap, at: int, row_id: int, label: bytes, request: bytes, numbers: tuple[int, ...]
-) -> None:
-    """`numbers` are those of a `UsageRow` from its status on. There must be room (`record_size`)."""
+def write_record(place: mmap.mmap, at: int, row_id: int, label: bytes, request: bytes, numbers: Numbers) -> None:
+    """There must be room (`record_size`)."""
     start = at + SIZE
     place[start : start + len(label) + len(request)] = label + request
-    _pack(place, at, row_id, len(label), len(request), *numbers, row_id)
+    status, attempts, repairs, read, cached, stored, written, reasoning, cost, estimated, first, duration = numbers
+    _pack(  # without a star, for which machine code would make a list and a tuple
+        place, at, row_id, len(label), len(request), status, attempts, repairs, read, cached, stored, written,
+        reasoning, cost, estimated, first, duration, row_id,
+    )  # fmt: skip
 
 
 def read_record(data: bytes | mmap.mmap, at: int, end: int) -> UsageRow | None:

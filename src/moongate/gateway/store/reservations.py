@@ -9,19 +9,21 @@ from __future__ import annotations
 import mmap
 import os
 from pathlib import Path
+from struct import Struct
 from typing import Final
 
 from moongate.gateway.store.allocation import allocate
-from moongate.gateway.store.record import SIZE, UsageRow, read_record, write_record
+from moongate.gateway.store.record import SIZE, Numbers, UsageRow, read_record, write_record
 
 SLOT_BYTES: Final = 2048  # a record with the longest names has 1 700
-_EMPTY: Final = bytes(8)
+_ID: Final = Struct("<q")
+_write_id: Final = _ID.pack_into
 
 
 class ReservationSlots:
     """`take(…) -> slot`, `clear(slot)`. `left` is what was found at the start: the records of a dead worker."""
 
-    __slots__ = ("_free", "_map", "_occupied", "count", "left")
+    __slots__ = ("_free", "_free_count", "_map", "_occupied", "count", "left")
 
     def __init__(self, path: Path, count: int) -> None:
         """With `count` slots, or as many as the file has. Raises OSError if there is no room on the disk."""
@@ -37,7 +39,10 @@ class ReservationSlots:
         found = [read_record(self._map, slot * SLOT_BYTES, (slot + 1) * SLOT_BYTES) for slot in slots]
         self.left: list[UsageRow] = [record for record in found if record is not None]
         self._occupied = [slot for slot in slots if found[slot] is not None]
+        # The first `_free_count` of them are free.
         self._free = [slot for slot in reversed(slots) if found[slot] is None]
+        self._free_count = len(self._free)
+        self._free += self._occupied
 
     def forget_left(self) -> None:
         """The records that were found are safe elsewhere."""
@@ -45,20 +50,21 @@ class ReservationSlots:
             self.clear(slot)
         self.left, self._occupied = [], []
 
-    def take(self, row_id: int, label: bytes, request: bytes, numbers: tuple[int, ...]) -> int:
+    def take(self, row_id: int, label: bytes, request: bytes, numbers: Numbers) -> int:
         """The slot with the record; -1 if there is none for it (none free, or it is too long)."""
-        if not self._free or len(label) + len(request) > SLOT_BYTES - SIZE:
+        if not self._free_count or len(label) + len(request) > SLOT_BYTES - SIZE:
             return -1
-        slot = self._free.pop()
+        self._free_count -= 1
+        slot = self._free[self._free_count]
         write_record(self._map, slot * SLOT_BYTES, row_id, label, request, numbers)
         return slot
 
     def clear(self, slot: int) -> None:
         """The request has ended, and its row is in the journal."""
         if slot >= 0:
-            start = slot * SLOT_BYTES
-            self._map[start : start + 8] = _EMPTY
-            self._free.append(slot)
+            _write_id(self._map, slot * SLOT_BYTES, 0)
+            self._free[self._free_count] = slot
+            self._free_count += 1
 
     def close(self) -> None:
         self._map.close()

@@ -16,7 +16,7 @@ from struct import Struct
 from typing import Final
 
 from moongate.gateway.store.allocation import allocate
-from moongate.gateway.store.record import SIZE, UsageRow, read_record, write_record
+from moongate.gateway.store.record import SIZE, Numbers, UsageRow, read_record, write_record
 
 SEGMENT_BYTES: Final = 1 << 20
 READ_BYTES: Final = 1 << 15  # at a time: about 170 records
@@ -53,7 +53,7 @@ class SegmentWriter:
         self._last = size - SIZE - 8  # where the last record may begin, if its names are empty
         os.replace(temporary, path)
 
-    def append(self, row_id: int, label: bytes, request: bytes, numbers: tuple[int, ...]) -> bool:
+    def append(self, row_id: int, label: bytes, request: bytes, numbers: Numbers) -> bool:
         """False: there is no room for it."""
         at = self._position
         names = len(label) + len(request)

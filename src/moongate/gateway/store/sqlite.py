@@ -25,7 +25,7 @@ LOCK_SECONDS: Final = 5.0  # how long a lock of somebody else is waited for
 DELETE_STEP: Final = 20_000  # rows that are removed in one transaction
 _INSERT_USAGE: Final = f"INSERT OR IGNORE INTO usage ({', '.join(USAGE_COLUMNS)}) VALUES "
 _USAGE_ROW: Final = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULLIF(?, -1), ?, NULLIF(?, -1), ?)"
-INSERTS_OF: Final = {count: _INSERT_USAGE + ", ".join([_USAGE_ROW] * count) for count in (256, 64, 16, 4, 1)}
+INSERTS_OF: Final = {count: _INSERT_USAGE + ", ".join([_USAGE_ROW] * count) for count in (1000, 256, 64, 16, 4, 1)}
 
 
 class SqliteDatabase:

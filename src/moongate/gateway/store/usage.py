@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from moongate.gateway.store.database import Database, in_chunks, place_marks
+from moongate.gateway.store.database import Database, Row, in_chunks, place_marks
 from moongate.gateway.store.record import LABEL_FIELDS, UNKNOWN, UsageRow, label_of, names_in
 from moongate.gateway.store.row_ids import day_of_row, time_of
 
@@ -67,7 +67,8 @@ class UsageTable:
 
     def _insert(self, rows: Sequence[UsageRow], *, all_new: bool) -> int:
         labels = self._numbered({row[1] for row in rows})
-        inserted = self._database.insert_usage([(labels[row[1]], row[0], *row[2:]) for row in rows])
+        values: list[Row] = [(labels[row[1]], row[0]) + row[2:] for row in rows]  # noqa: RUF005 (slower)
+        inserted = self._database.insert_usage(values)
         if all_new and inserted != len(rows):
             raise _SomeAreThere
         self._sum(rows, labels)
@@ -141,8 +142,10 @@ class UsageTable:
         return found
 
 
-def _once(rows: Sequence[UsageRow]) -> list[UsageRow]:
+def _once(rows: Sequence[UsageRow]) -> Sequence[UsageRow]:
     """Each id once, an exact row before an estimated one."""
+    if len({row[0] for row in rows}) == len(rows):  # as nearly always
+        return rows
     found: dict[int, UsageRow] = {}
     for row in rows:
         known = found.setdefault(row[0], row)

@@ -26,7 +26,7 @@ from moongate.gateway.store.row_ids import first_row_of
 from moongate.gateway.store.segment import SegmentReader, is_taken, written_until
 from moongate.gateway.store.usage import UsageTable
 
-BATCH_ROWS: Final = 1000
+BATCH_ROWS: Final = 1000  # SQLite takes them in one statement
 IDLE_SECONDS: Final = 0.25  # between looks at the journal: each costs the event loop some time, too
 ELECTION_SECONDS: Final = 0.5  # between tries to become the one that writes
 RETRY_SECONDS: Final = 1.0  # after the database has failed
