@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final, NamedTuple
+
+from moongate.payload import JsonObject
 
 MAX_TOKENS: Final = 1 << 40  # a larger number is no count of tokens; sums stay far below 64 bits
 BYTES_PER_TOKEN: Final = 3.5  # of a request's JSON: 3.9 was measured for English, 4.4 for code, 6.0 for Chinese
@@ -34,7 +35,7 @@ class TokenCounts(NamedTuple):
         return self._replace(input=self.input + prompt, output=self.output + output)
 
 
-def counts_of(usage: Mapping[str, object] | None) -> TokenCounts | None:
+def counts_of(usage: JsonObject | None) -> TokenCounts | None:
     """The counts in a chat completion's `usage`; None if it does not say how much was read and written."""
     if usage is None:
         return None
@@ -60,14 +61,14 @@ def estimated_prompt(size: int) -> int:
     return int(size / BYTES_PER_TOKEN) + 1
 
 
-def answer_limit(request: Mapping[str, object]) -> int:
+def answer_limit(request: JsonObject) -> int:
     """The most tokens that the answer to a chat request may have, else what is assumed of it; for all its choices."""
     limit = _count(request.get("max_completion_tokens")) or _count(request.get("max_tokens")) or ANSWER_TOKENS
     choices = _count(request.get("n")) or 1
     return min(limit * choices, MAX_TOKENS)
 
 
-def _first(details: object, usage: Mapping[str, object], names: tuple[str, ...]) -> int:
+def _first(details: object, usage: JsonObject, names: tuple[str, ...]) -> int:
     """The first count under one of the names, in the details or beside them; 0 if there is none."""
     if isinstance(details, dict):
         for name in names:

@@ -7,6 +7,7 @@ This runs for every request, so the places of words are computed once.
 
 from __future__ import annotations
 
+from math import ceil
 from typing import Final
 
 from moongate.gateway.limits.account_row import AccountRow
@@ -57,8 +58,8 @@ class Account(AccountRow):
             self._budget = _part_left(limits.budget, self.spent_money, divisor)
             self._token_budget = _part_left(limits.token_budget, self.spent_tokens, divisor)
         # From here on the client is warned.
-        self.warn_money = None if limits.budget is None else limits.budget * WARNING_SHARE
-        self.warn_tokens = None if limits.token_budget is None else limits.token_budget * WARNING_SHARE
+        self.warn_money = None if limits.budget is None else ceil(limits.budget * WARNING_SHARE)
+        self.warn_tokens = None if limits.token_budget is None else ceil(limits.token_budget * WARNING_SHARE)
         self.has_budget = limits.has_budget
         self.has_request_limits = bool(limits.rpm or limits.concurrency)
         self.has_cost_limits = self.has_budget or self._tokens is not None

@@ -5,10 +5,10 @@ A metric must have few label values, and keys may be any number: clients beyond 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from moongate.gateway.record.metrics import Metrics
+from moongate.payload import JsonObject
 from moongate.prices.tokens import counts_of
 
 OTHER: Final = "other"
@@ -24,7 +24,7 @@ class ClientCounters:
         self._metrics, self._limit = metrics, limit
         self.names: set[str] = set() if old is None else old.names
 
-    def count(self, client: str, status: int, usage: Mapping[str, object] | None, cost: int | None) -> None:
+    def count(self, client: str, status: int, usage: JsonObject | None, cost: int | None) -> None:
         """`cost` in millionths of a dollar; None: it is not known."""
         if not self._limit:
             return

@@ -83,8 +83,7 @@ class SharedLimits:
                 break
         else:
             return None
-        day = self._limiter.today()
-        client = self._client(accounts)
+        day, client = self._limiter.today(), self._client(accounts)
         self._count += 1
         name = self._request_name % self._count
         amounts = (tokens, prompt, -1 if cost is None else cost)
