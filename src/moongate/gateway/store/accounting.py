@@ -26,11 +26,12 @@ UsageKey = tuple[str, str, str, str, str, str]  # key, team, front, provider, mo
 class UsageEntry:
     """One request that may cost something."""
 
-    __slots__ = ("admission", "answer", "cost", "journal_slot", "label", "prompt", "request", "row_id")
+    __slots__ = ("admission", "answer", "cost", "journal_slot", "label", "prompt", "request", "row_id", "usage_key")
 
     def __init__(
         self,
         admission: Admission,
+        usage_key: UsageKey,
         label: bytes,
         request: bytes,
         prompt: int,
@@ -39,7 +40,7 @@ class UsageEntry:
         row_id: int,
     ) -> None:
         self.admission = admission
-        self.label = label
+        self.usage_key, self.label = usage_key, label
         self.request = request[:MAX_REQUEST]
         self.prompt = prompt
         self.answer = answer
@@ -77,7 +78,8 @@ class Accounting:
         if refusal is not None:
             return refusal
         journal = self.journal
-        entry = UsageEntry(admission, self._label(usage_key), request, prompt, answer, cost, journal.ids.take())
+        label, row_id = self._label(usage_key), journal.ids.take()
+        entry = UsageEntry(admission, usage_key, label, request, prompt, answer, cost, row_id)
         estimate = (0, 0, 0, prompt, 0, 0, answer, 0, UNKNOWN if cost is None else cost, 1, UNKNOWN, 0)
         entry.journal_slot = slot = journal.begin(entry.row_id, entry.label, entry.request, estimate)
         if slot >= 0:
@@ -122,7 +124,8 @@ class Accounting:
             UNKNOWN if cost is None else cost, 1 if missing else 0,
             UNKNOWN if first_byte is None else int(first_byte * MICROSECONDS), int(seconds * MICROSECONDS),
         )  # fmt: skip
-        return self.journal.end(slot, entry.row_id, self._label(usage_key), entry.request, numbers)
+        label = entry.label if usage_key == entry.usage_key else self._label(usage_key)
+        return self.journal.end(slot, entry.row_id, label, entry.request, numbers)
 
     def drop(self, entry: UsageEntry) -> None:
         """It never reached a provider: nothing is spent, and nothing recorded."""
