@@ -275,6 +275,7 @@ class OnFullDisk(WorkerStore):
         return writer
 
 
+@pytest.mark.interpreted("derives a class from ours")
 def test_a_worker_that_starts_on_a_full_disk_uses_the_store_when_there_is_room(tmp_path: Path) -> None:
     place = str(tmp_path / "moongate.db"), tmp_path / "journal"
     database = open_database(place[0])
