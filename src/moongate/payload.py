@@ -118,6 +118,24 @@ def dumps(value: Any) -> bytes:
             return _dumps_slowly(value)
 
 
+def dumps_member(value: Any) -> bytes:
+    """What `dumps` writes for a member of an object, for `dumps_with`; nothing if orjson cannot write it."""
+    try:
+        return orjson.dumps([value])[1:-1]
+    except TypeError:
+        return b""
+
+
+def dumps_with(value: JsonObject, name: str, member: bytes) -> bytes:
+    """`dumps` of an object, where this member of it was written before (`dumps_member`)."""
+    if member:
+        try:
+            return orjson.dumps({**value, name: orjson.Fragment(member)})
+        except TypeError:
+            pass
+    return dumps(value)
+
+
 def dumps_inside(texts: Sequence[str]) -> list[bytes]:
     """What `dumps` writes between the quotes of each text, for many texts at once."""
     try:

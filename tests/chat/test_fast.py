@@ -2,8 +2,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from moongate.chat.fast import MAX_RESULTS, KnownTools, remembered, unshare_tools
-from moongate.payload import dumps
+import pytest
+
+from moongate.chat.fast import MAX_RESULTS, KnownTools, dumps_known, remembered, unshare_tools
+from moongate.payload import dumps, dumps_member, loads
 
 TOOLS = [{"type": "function", "function": {"name": "read"}}]
 
@@ -37,6 +39,23 @@ def test_results_are_bounded() -> None:
         tools.remember(at, at)
     assert tools.result(0) is None
     assert tools.result(MAX_RESULTS) == MAX_RESULTS
+
+
+def test_known_tools_are_written_once() -> None:
+    tools = known()
+    request = {"model": "m", "tools": tools, "stream": True}
+    assert dumps_known(request) == dumps(request)
+    tools.remember(dumps_member, b"[1]")
+    assert loads(dumps_known(request)) == {"model": "m", "tools": [1], "stream": True}
+    assert dumps_known({"tools": TOOLS}) == dumps({"tools": TOOLS})
+    assert dumps_known({}) == b"{}"
+
+
+@pytest.mark.parametrize("odd", ["\ud83d", 2**70, loads("[" * 300 + "]" * 300)])
+def test_what_orjson_cannot_write_is_written_as_without_known_tools(odd: object) -> None:
+    for request in ({"tools": known(), "a": odd}, {"tools": KnownTools(b"", [odd]), "a": "é"}):
+        assert dumps_known(request) == dumps(request)
+        assert dumps_known(request) == dumps(request)
 
 
 def test_a_request_gets_tools_of_its_own() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
-from moongate.payload import JsonObject, loads
+from moongate.payload import JsonObject, dumps, dumps_member, dumps_with, loads
 
 MAX_RESULTS: Final = 64  # of one list of tools; a transformer needs a few
 
@@ -46,6 +46,14 @@ def remembered(compute: Callable[[list[Any]], Result], tools: list[Any]) -> Resu
         found = compute(tools)
         tools.remember(compute, found)
     return found
+
+
+def dumps_known(value: JsonObject) -> bytes:
+    """`dumps` of an object with `tools`: those that are known are written once."""
+    tools = value.get("tools")
+    return (
+        dumps_with(value, "tools", remembered(dumps_member, tools)) if isinstance(tools, KnownTools) else dumps(value)
+    )
 
 
 def unshare_tools(request: JsonObject) -> None:

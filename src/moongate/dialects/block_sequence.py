@@ -217,7 +217,8 @@ class BlockSequence(ABC):
         out += self._release()
         self._ended = True
         reason = self._reason or ("tool_calls" if self._calls else "stop")
-        return out + self._finish(Finish(reason, self._stop, self._usage))
+        finish = self._finish(Finish(reason, self._stop, self._usage))
+        return out + finish if out else finish  # it may be large
 
 
 def check_held(size: int) -> None:

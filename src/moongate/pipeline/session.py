@@ -157,12 +157,14 @@ class Session:
                 self.failure = item.error
             elif isinstance(item, Done):
                 self.finished = True
-            out.append(self._encoder.feed(item))
+            if written := self._encoder.feed(item):  # one that is alone need not be copied
+                out.append(written)
             if self._encoder.failure is not None and self.failure is None:
                 self.failure = self._encoder.failure
                 self.finished = True
             if self.finished:
-                out.append(self._encoder.close())
+                if written := self._encoder.close():
+                    out.append(written)
                 return
 
     def _without_usage(self, items: Iterable[Item], usage_filter: UsageFilter) -> Iterator[Item]:

@@ -120,7 +120,7 @@ def test_unknown_blocks_lose_their_cache_control() -> None:
     ],
 )
 def test_the_content_of_tool_results(block: dict[str, Any], content: Any) -> None:
-    assert result_content(block, "p") == content
+    assert result_content(block, 0) == content
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,8 @@ from tests.schemas import real_tools
 
 from moongate import KimiTransformer
 from moongate.chat.contracts import Dialect
+from moongate.chat.fast import dumps_known
+from moongate.chat.items import Done
 from moongate.dialects.fronts import CHAT, MESSAGES, RESPONSES
 from moongate.errors import GatewayError
 from moongate.gateway.http.fast import KnownToolsReader
@@ -24,7 +26,7 @@ REAL = real_tools()[:40]
 FRONTS: list[Dialect] = [CHAT, MESSAGES, RESPONSES]
 MARK = 18446744073709551557
 
-texts = st.sampled_from(["", "Hi", '"tools":[', "\\", '\\"tools":[1]', "ü\u2028", str(MARK)])
+texts = st.sampled_from(["", "Hi", '"tools":[', "\\", '\\"tools":[1]', "ü\u2028", "\ud83d", str(MARK)])
 scalars = st.one_of(texts, st.integers(-3, 3), st.just(MARK), st.floats(-1, 1), st.booleans(), st.none())
 values = st.recursive(
     scalars,
@@ -105,7 +107,8 @@ def outcome(read: Any, front: Dialect, kimi: KimiTransformer, data: bytes) -> ob
         chat = front.decode(request)
         left_out = front.left_out(request)
         exchange = kimi.begin(chat)
-        return dumps(request), dumps(chat), dumps(exchange.request), list(exchange.notes), left_out
+        sent, answer = dumps_known(exchange.request), front.encoder(request).feed(Done())
+        return dumps(request), dumps(chat), sent, answer, list(exchange.notes), left_out
     except GatewayError as error:
         return str(error), error.code, error.path
     except (AttributeError, KeyError, TypeError) as error:  # of the plain path, too: no part of what is compared

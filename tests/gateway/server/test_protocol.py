@@ -16,7 +16,7 @@ from uvicorn.server import ServerState
 
 from moongate.gateway.server.connection_limits import ConnectionLimits
 from moongate.gateway.server.protocol import ClientProtocol
-from moongate.gateway.server.request_cycle import HIGH_WATER, RequestResponseCycle
+from moongate.gateway.server.request_cycle import HIGH_WATER, MAX_JOINED, RequestResponseCycle
 from moongate.gateway.server.request_head import RequestHead
 from moongate.gateway.server.run import DirectService
 
@@ -290,6 +290,25 @@ def test_a_streamed_answer(loop: str) -> None:
             assert (status, body, headers[b"transfer-encoding"]) == (200, b"onetwo", b"chunked")
             client.send(GET + b"\r\n")
             assert (await client.answer())[2] == b"onetwo"
+
+    run(loop, main())
+
+
+@pytest.mark.parametrize("size", [MAX_JOINED, MAX_JOINED + 1, 4 * 1024 * 1024])
+def test_a_streamed_answer_of_large_and_small_pieces(loop: str, size: int) -> None:
+    pieces = [b"a" * size, b"b", b"c" * size, b"d" * size]
+
+    async def large(scope: Any, receive: Any, send: Any) -> None:
+        out = scope["extensions"]["moongate.stream"]
+        out.start(200, [], pieces[0])
+        for piece in pieces[1:]:
+            out.write(piece)
+        out.finish()
+
+    async def main() -> None:
+        async with serving(large) as place:
+            client = await place.ask(GET + b"\r\n")
+            assert (await client.answer())[2] == b"".join(pieces)
 
     run(loop, main())
 

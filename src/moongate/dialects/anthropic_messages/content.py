@@ -110,12 +110,12 @@ def _titled(block: JsonObject, source: object, content: object) -> str:
     return "\n".join(line for line in lines if line and isinstance(line, str))
 
 
-def result_content(block: JsonObject, path: str) -> str | list[JsonObject]:
+def result_content(block: JsonObject, index: int) -> str | list[JsonObject]:
     """The content of a tool message. Chat has no error flag, so the text begins with "Error"."""
     content = block.get("content")
     if isinstance(content, str) and not block.get("is_error"):
         return content
-    parts = parts_of(blocks_of(content, f"{path}.content"))
+    parts = parts_of(blocks_of(content, f"content[{index}].content"))
     if block.get("is_error"):
         first = parts[0].get("text", "") if parts else ""
         if "error" not in first[:32].lower():

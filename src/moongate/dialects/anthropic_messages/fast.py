@@ -7,7 +7,7 @@ from typing import Any
 from moongate.chat.contracts import Note
 from moongate.chat.fast import KnownTools, remembered
 from moongate.dialects.anthropic_messages.offered_tools import LoadedTools, offered_tools
-from moongate.dialects.anthropic_messages.tools import ADDITION, left_out_tools
+from moongate.dialects.anthropic_messages.tools import left_out_tools
 from moongate.payload import JsonObject, dumps
 
 
@@ -39,7 +39,7 @@ def _adds_tools(body: JsonObject) -> bool:
         content = message.get("content") if isinstance(message, dict) else None
         if isinstance(content, list):
             for block in content:
-                if isinstance(block, dict) and block.get("type") == ADDITION:
+                if isinstance(block, dict) and "tool" in block:  # as those that add one have
                     return True
     return False
 

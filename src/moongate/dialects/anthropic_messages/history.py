@@ -44,7 +44,10 @@ def chat_messages(body: JsonObject, loaded: Mapping[int, list[JsonObject]] | Non
             let_threads_run()
         if not isinstance(message, dict):
             raise BadRequest("must be an object", path=f"messages[{index}]")
-        conversation.read(message, f"messages[{index}].content", loaded.get(index, _NO_TOOLS) if loaded else _NO_TOOLS)
+        try:
+            conversation.read(message, loaded.get(index, _NO_TOOLS) if loaded else _NO_TOOLS)
+        except BadRequest as error:
+            raise BadRequest(error.message, path=f"messages[{index}].{error.path}") from None
     if not (messages := conversation.end()):
         raise BadRequest("must not be empty", path="messages")
     return messages
@@ -58,24 +61,25 @@ class _MessageConverter:
         self._assistant: _AssistantMessage | None = None
         self._tools: list[JsonObject] = []  # loaded, to be declared when the results are through
 
-    def read(self, message: JsonObject, path: str, loaded: Sequence[JsonObject]) -> None:
-        """One message, with its content at `path`."""
+    def read(self, message: JsonObject, loaded: Sequence[JsonObject]) -> None:
+        """One message. Raises BadRequest with the path of the invalid field inside of the message."""
         role, content = message.get("role"), message.get("content")
-        self._tools += loaded
+        if loaded:
+            self._tools += loaded
         if role == "assistant":
             self._assistant = self._assistant or _AssistantMessage()
-            self._assistant.read(blocks_of(content, path), path)
+            self._assistant.read(blocks_of(content, "content"))
             return
         if self._assistant is not None:
             self._messages.append(self._assistant.message())
             self._assistant = None
         if role == "user":
-            self._read_user(content, path)
+            self._read_user(content)
         elif role in ("system", "developer"):
             self._declare_tools()
-            self.read_system(content, path)
+            self.read_system(content, "content")
         else:
-            raise BadRequest("must be user, assistant or system", path=path.removesuffix("content") + "role")
+            raise BadRequest("must be user, assistant or system", path="role")
 
     def end(self) -> list[JsonObject]:
         """All messages. If the last one is the assistant's, the model continues it."""
@@ -88,16 +92,16 @@ class _MessageConverter:
         blocks = [block for block in blocks_of(content, path) if not is_billing(block)]
         self._add("system", blocks)
 
-    def _read_user(self, content: object, path: str) -> None:
+    def _read_user(self, content: object) -> None:
         others: list[JsonObject] = []
-        for index, block in enumerate(blocks_of(content, path)):
+        for index, block in enumerate(blocks_of(content, "content")):
             if block.get("type") != "tool_result":
                 others.append(block)
                 continue
             call = block.get("tool_use_id")
             if not call or not isinstance(call, str):
-                raise BadRequest("must be the id of a tool_use block", path=f"{path}[{index}].tool_use_id")
-            result = result_content(block, f"{path}[{index}]")
+                raise BadRequest("must be the id of a tool_use block", path=f"content[{index}].tool_use_id")
+            result = result_content(block, index)
             self._messages.append({"role": "tool", "tool_call_id": provider_call_id(call), "content": result})
         self._declare_tools()
         self._add("user", others)
@@ -105,7 +109,7 @@ class _MessageConverter:
     def _add(self, role: str, blocks: list[JsonObject]) -> None:
         if text := only_text(blocks):
             self._messages.append({"role": role, "content": text})
-        elif parts := parts_of(block for block in blocks if block.get("type") != ADDITION):
+        elif blocks and (parts := parts_of(block for block in blocks if block.get("type") != ADDITION)):
             self._messages.append({"role": role, "content": joined(parts)})
 
     def _declare_tools(self) -> None:
@@ -123,13 +127,13 @@ class _AssistantMessage:
         self._calls: list[JsonObject] = []
         self._last = ""  # type of the previous block
 
-    def read(self, blocks: list[JsonObject], path: str) -> None:
+    def read(self, blocks: list[JsonObject]) -> None:
         for index, block in enumerate(blocks):
             kind = block.get("type")
             if kind == "text" and not block.get("text"):
                 continue
             if kind == "tool_use":
-                self._calls.append(_call(block, f"{path}[{index}]"))
+                self._calls.append(_call(block, index))
             elif kind == "thinking":
                 self._add_thinking(block.get("thinking"))
             elif kind == "redacted_thinking":
@@ -172,12 +176,12 @@ class _AssistantMessage:
         return message
 
 
-def _call(block: JsonObject, path: str) -> JsonObject:
+def _call(block: JsonObject, index: int) -> JsonObject:
     name, given = block.get("name"), block.get("id")
     if not name or not isinstance(name, str):
-        raise BadRequest("must be the name of a tool", path=f"{path}.name")
+        raise BadRequest("must be the name of a tool", path=f"content[{index}].name")
     if not given or not isinstance(given, str):
-        raise BadRequest("must be the id of the call", path=f"{path}.id")
+        raise BadRequest("must be the id of the call", path=f"content[{index}].id")
     arguments = block.get("input")
     text = dumps_text({} if arguments is None else arguments)
     return {"id": provider_call_id(given), "type": "function", "function": {"name": name, "arguments": text}}

@@ -9,8 +9,6 @@ from moongate.chat.fast import KnownTools, remembered
 from moongate.dialects.openai_responses.tools import Toolbox, left_out_tools, toolbox
 from moongate.payload import JsonObject, dumps
 
-_DECLARING = ("additional_tools", "tool_search_output")  # the types of items that declare tools
-
 
 def toolbox_once(body: JsonObject) -> Toolbox:
     """`toolbox`, which depends on the tools alone where no item declares one and none is searched for."""
@@ -41,7 +39,7 @@ def _declares_tools(body: JsonObject) -> bool:
     items = body.get("input")
     if not isinstance(items, list):
         return False
-    return any(isinstance(item, dict) and item.get("type") in _DECLARING for item in items)
+    return any(isinstance(item, dict) and "tools" in item for item in items)  # as those that declare some have
 
 
 def _box(tools: list[Any]) -> _KnownBox:

@@ -79,7 +79,10 @@ def _read_all(items: object, path: str, conversation: _ItemConverter) -> None:
             let_threads_run()
         if not isinstance(item, dict):
             raise BadRequest("must be an object", path=f"{path}[{index}]")
-        conversation.read(item, f"{path}[{index}]", index if path == "input" else None)
+        try:
+            conversation.read(item, index if path == "input" else None)
+        except BadRequest as error:
+            raise BadRequest(error.message, path=f"{path}[{index}].{error.path}") from None
 
 
 class _AssistantItems:
@@ -122,34 +125,37 @@ class _ItemConverter:
         self._declare_tools()
         self._messages.append({"role": role, "content": content})
 
-    def read(self, item: JsonObject, path: str, index: int | None) -> None:
-        """One item, at `index` of the input. Items that are not in _READ are ignored, see left_out_items."""
+    def read(self, item: JsonObject, index: int | None) -> None:
+        """One item, at `index` of the input. Items that are not in _READ are ignored, see left_out_items.
+
+        Raises BadRequest with the path of the invalid field inside of the item.
+        """
         kind = _kind_of(item)
-        if kind not in _OUTPUTS and self._pending is None:
+        if self._loaded and self._pending is None and kind not in _OUTPUTS:
             self._declare_tools()
         if kind == "message":
-            self._message(item, path)
+            self._message(item)
         elif kind == "reasoning":
             if text := reasoning_text(item):
                 self._assistant().reasoning.append(text)
+        elif (called := _CALLS.get(kind)) is not None:
+            self._assistant().calls.append(_call_of(item, called, self._box))
         elif kind in _OUTPUTS:
-            self._result(item, kind, path)
-        elif kind in _CALLS:
-            self._assistant().calls.append(_call_of(item, _CALLS[kind], self._box, path))
-        if index is not None:
+            self._result(item, kind)
+        if index is not None and self._box.loaded:
             self._loaded += self._box.loaded.get(index, ())
 
-    def _message(self, item: JsonObject, path: str) -> None:
+    def _message(self, item: JsonObject) -> None:
         role = item.get("role")
         content = item.get("content")
         if not isinstance(content, str):
-            content = chat_content(content, f"{path}.content")
+            content = chat_content(content, "content")
         if role == "assistant":
             self._assistant().texts.append(content if isinstance(content, str) else dumps_text(content))
         elif isinstance(role, str) and role in _ROLES:
             self.add(_ROLES[role], content)
         else:
-            raise BadRequest("must be user, assistant, system or developer", path=f"{path}.role")
+            raise BadRequest("must be user, assistant, system or developer", path="role")
 
     def _assistant(self) -> _AssistantItems:
         if self._pending is None:
@@ -166,31 +172,31 @@ class _ItemConverter:
             self._messages.append({"role": "system", "tools": self._loaded})
             self._loaded = []
 
-    def _result(self, item: JsonObject, kind: str, path: str) -> None:
+    def _result(self, item: JsonObject, kind: str) -> None:
         call = item.get("call_id") or item.get("id")
         if not call or not isinstance(call, str):
-            raise BadRequest("must be the id of a call", path=f"{path}.call_id")
+            raise BadRequest("must be the id of a call", path="call_id")
         self._end_assistant()
-        self._messages.append({"role": "tool", "tool_call_id": call, "content": _result_content(item, kind, path)})
+        self._messages.append({"role": "tool", "tool_call_id": call, "content": _result_content(item, kind)})
 
 
-def _result_content(item: JsonObject, kind: str, path: str) -> str | list[JsonObject]:
+def _result_content(item: JsonObject, kind: str) -> str | list[JsonObject]:
     """The content of the tool message for a result item."""
     if kind == "apply_patch_call_output":
         return patch_result(item)
     if kind == "tool_search_output":
         return f"Loaded tools: {', '.join(tool_names(item.get('tools'))) or 'none'}"
-    return chat_content(item.get("output"), f"{path}.output")
+    return chat_content(item.get("output"), "output")
 
 
-def _call_of(item: JsonObject, kind: Kind, box: Toolbox, path: str) -> JsonObject:
+def _call_of(item: JsonObject, kind: Kind, box: Toolbox) -> JsonObject:
     """The chat call for a call item."""
     call = item.get("call_id") or item.get("id")
     if not call or not isinstance(call, str):
-        raise BadRequest("must be the id of the call", path=f"{path}.call_id")
+        raise BadRequest("must be the id of the call", path="call_id")
     name = item.get("name") if kind in ("function", "custom") else kind
     if not name or not isinstance(name, str):
-        raise BadRequest("must be the name of a tool", path=f"{path}.name")
+        raise BadRequest("must be the name of a tool", path="name")
     function = {"name": box.name_of(name, item.get("namespace"), kind), "arguments": _arguments(item, kind)}
     return {"id": call, "type": "function", "function": function}
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from moongate.chat.fast import dumps_known
 from moongate.dialects.answer_encoder import AnswerEncoder
 from moongate.dialects.blocks import Block
 from moongate.dialects.chat_answer import AnswerHead, Finish, answer_id
@@ -38,7 +39,7 @@ class ResponsesEncoder(AnswerEncoder):
         self._sequence = 0
         self._size = 0
         self._root = ""
-        self._echo = b""
+        self._echo = memoryview(b"")
         self._items: list[bytes] = []
         self._kind = ""
         self._item_id = ""
@@ -54,19 +55,22 @@ class ResponsesEncoder(AnswerEncoder):
             dumps({"type": name, "sequence_number": number, **fields}),
         )
 
-    def _response_event(self, name: str, members: JsonObject) -> bytes:
-        """An event with the response object: its constant members, its state, and the output so far."""
+    def _response_event(self, name: str, members: JsonObject) -> list[bytes | memoryview]:
+        """An event with the response object, in parts: its constant members, its state, and the output so far.
+
+        The tools of an agent are among them, so that they are large: they are copied once.
+        """
         number, self._sequence = self._sequence, self._sequence + 1
         kind, output = name.encode("ascii"), b",".join(self._items)
         opening = b'event: %b\ndata: {"type":"%b","sequence_number":%d,"response":' % (kind, kind, number)
-        return b'%b%b,%b,"output":[%b]}}\n\n' % (opening, self._echo, dumps(members)[1:-1], output)
+        return [opening, self._echo, b',%b,"output":[' % dumps(members)[1:-1], output, b"]}}\n\n"]
 
     def _begin(self, head: AnswerHead) -> bytes:
         self._root = answer_id(head)
-        self._echo = dumps(echo(head, self._client_request))[:-1]
+        self._echo = memoryview(dumps_known(echo(head, self._client_request)))[:-1]
         members = state("in_progress")
         created = self._response_event("response.created", members)
-        return created + self._response_event("response.in_progress", members)
+        return b"".join(created + self._response_event("response.in_progress", members))
 
     def _open(self, block: Block) -> bytes:
         index = len(self._items)
@@ -168,11 +172,11 @@ class ResponsesEncoder(AnswerEncoder):
     def _finish(self, finish: Finish) -> bytes:
         status, details = ending(finish)
         members = state(status, details=details, usage=usage_body(finish.usage))
-        return self._response_event(f"response.{status}", members)
+        return b"".join(self._response_event(f"response.{status}", members))
 
     def _fail(self, error: GatewayError) -> bytes:
         out = b"" if self._echo else self._begin(AnswerHead("", "", 0))
-        return out + self._response_event("response.failed", state("failed", error=failure_body(error)))
+        return out + b"".join(self._response_event("response.failed", state("failed", error=failure_body(error))))
 
 
 def check_size(size: int) -> None:

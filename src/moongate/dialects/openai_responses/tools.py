@@ -67,6 +67,9 @@ class Toolbox:
     def name_of(self, name: str, namespace: object, kind: Kind = "function") -> str:
         """The chat name of a tool of the client, whether it is offered or not."""
         space = namespace if namespace and isinstance(namespace, str) else None
+        called = self.by_name.get(name)
+        if called is not None and called.name == name and called.kind == kind and called.namespace == space:
+            return name  # as almost always
         return self.names.get(CalledTool(kind, name, space)) or flat_name(name, space)
 
 

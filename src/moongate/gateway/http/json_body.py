@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from moongate.errors import BadRequest
 from moongate.payload import MAX_VALUES, JsonObject, loads, more_values_than
@@ -13,7 +13,6 @@ from moongate.wire.threads import let_threads_run
 MANY_BYTES: Final = 4 * 1024
 
 _MARKS: Final = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")  # of the byte order
-_CONTAINERS: Final = (dict, list)  # `dict | list` would be made anew for each value
 
 
 def read_object(body: bytes, depth: int, values: int = MAX_VALUES) -> JsonObject:
@@ -43,15 +42,20 @@ def utf8(body: bytes) -> bytes:
 
 def deeper_than(value: object, depth: int) -> bool:
     """True if objects and lists nest more than `depth` levels. Level by level, so depth costs no stack."""
-    level = [value] if isinstance(value, _CONTAINERS) else []
+    level: list[Any] = [value] if isinstance(value, (dict, list)) else []
     for _ in range(depth):
         if not level:
             return False
         let_threads_run()
-        level = [
-            inner
-            for outer in level
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-            if type(inner) is not str and isinstance(inner, _CONTAINERS)  # most are texts
-        ]
+        below: list[Any] = []
+        for outer in level:  # the compiler makes a tuple anew for each `isinstance` with one
+            if isinstance(outer, dict):
+                for inner in outer.values():
+                    if isinstance(inner, dict) or isinstance(inner, list):  # noqa: SIM101
+                        below.append(inner)
+            elif isinstance(outer, list):
+                for inner in outer:
+                    if isinstance(inner, dict) or isinstance(inner, list):  # noqa: SIM101
+                        below.append(inner)
+        level = below
     return bool(level)

@@ -8,6 +8,7 @@ from time import monotonic
 from typing import Final
 
 from moongate.chat.contracts import Dialect, Exchange, Note, TakesLong
+from moongate.chat.fast import dumps_known
 from moongate.chat.message_tools import with_tools_at_top
 from moongate.chat.requested_usage import with_usage_requested
 from moongate.errors import BadRequest, GatewayError, NeedsStore
@@ -16,7 +17,7 @@ from moongate.gateway.http.upstream_errors import WrongFront
 from moongate.gateway.server.activity import Activity
 from moongate.gateway.target import Target
 from moongate.native.exchange import NativeExchange
-from moongate.payload import JsonObject, dumps
+from moongate.payload import JsonObject
 from moongate.pipeline.chain import Chain
 from moongate.pipeline.learned_rules import LearnedRules, RuleTrial
 from moongate.switches import FAST
@@ -102,7 +103,7 @@ class TargetRequest:
         """The body for a request; the client's own bytes if nothing was changed."""
         if self.is_long:
             let_threads_run()
-        written = dumps(request)
+        written = dumps_known(request)
         if self.is_long:
             let_threads_run()
         if request is self._client_request and has_no_duplicate_keys(self._body, written):

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from moongate.gateway.server.protocol import ClientProtocol
 
 Headers = Iterable[tuple[bytes, bytes]]
+MAX_JOINED: Final = 16 * 1024  # bytes of a chunk that is joined with its framing; a larger one is not copied
 HIGH_WATER: Final = 256 * 1024  # bytes of a request's body that wait for the application before reading pauses
 
 
@@ -71,8 +72,7 @@ class RequestResponseCycle:
         if message["type"] == "http.response.start":
             self.start(message["status"], message.get("headers", ()))
         else:
-            body = message.get("body")
-            if body:
+            if body := message.get("body"):
                 self.write(bytes(memoryview(body)) if not isinstance(body, bytes) else body)
             if not message.get("more_body", False):
                 self.finish()
@@ -143,7 +143,10 @@ class RequestResponseCycle:
         """More of the body."""
         if self.done or self._bodiless or not data:
             return
-        if self._chunked:
+        if self._chunked and len(data) > MAX_JOINED:
+            opening, self._pending_head = b"%b%x\r\n" % (self._pending_head, len(data)), b""
+            self.protocol.transport.writelines((opening, data, b"\r\n"))
+        elif self._chunked:
             self._write_raw(b"%x\r\n%b\r\n" % (len(data), data))
         elif not self.started:
             raise RuntimeError("the answer has not begun")
@@ -234,17 +237,14 @@ class RequestResponseCycle:
     def disconnect(self) -> None:
         """The client has left, or the connection must be closed."""
         if not self.done:
-            self.disconnected = True
-            callback = self._on_disconnect
+            self.disconnected, callback = True, self._on_disconnect
             self._finish()
             if callback is not None:
                 callback()
 
-    def _finish(self) -> None:
+    def _finish(self) -> None:  # the callbacks may refer back to this object
         self.done = True
         self._body.clear()
         self._body_size = 0
-        self._on_pause = self._on_drain = self._on_disconnect = self._on_half_close = (
-            None  # they may refer back to this object
-        )
+        self._on_pause = self._on_drain = self._on_disconnect = self._on_half_close = None
         self._waiters.wake()

@@ -118,7 +118,7 @@ class RequestReader:
 
     def _read_raw(self, data: bytes) -> None:
         if self.head is not None:
-            body = data[: self._raw]
+            body = data if len(data) <= self._raw else data[: self._raw]  # machine code copies what it slices
             if len(data) > self._raw:
                 self.surplus += len(data[self._raw :].lstrip(b"\r\n"))
             self._raw -= len(body)

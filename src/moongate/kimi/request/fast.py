@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from moongate.chat.fast import KnownTools
 from moongate.kimi.notes import Notes
 from moongate.kimi.request.schema_writer import SchemaWriter
+from moongate.payload import dumps
 
 
 class WrittenTools(NamedTuple):
@@ -36,6 +37,8 @@ def write_once(
     position, steps = notes.position, schemas.steps.left
     written = write()
     if schemas.steps.left == steps:
+        if written is not tools:
+            written = KnownTools(dumps(written), written)
         known = WrittenTools(written, notes.entries_since(position), dict(schemas.properties))
         tools.remember(schemas.identity, known)
     return written

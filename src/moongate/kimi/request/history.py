@@ -198,12 +198,12 @@ def _match_results(history: History, messages: list[JsonObject]) -> list[tuple[i
 
 def _add_ids(history: History, turn: int, nearest: dict[str, int], duplicates: dict[int, int]) -> None:
     """The calls of this turn are the nearest now; of equal ids, the first one."""
-    calls = history.calls_of(turn)
-    for call in reversed(calls):
+    first = history.first_calls[turn]
+    for call in range(history.first_calls[turn + 1] - 1, first - 1, -1):  # a loop without a `range` object
         original_id = history.original_ids[call]
         if original_id:
             before = nearest.get(original_id, MISSING)
-            if before >= calls.start:
+            if before >= first:
                 duplicates[call] = before
             nearest[original_id] = call
 

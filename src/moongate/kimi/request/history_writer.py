@@ -5,7 +5,7 @@ Copy on write: a message that breaks no rule is sent as the very object that cam
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Set
 from dataclasses import dataclass
 from operator import is_
 from typing import Final
@@ -74,13 +74,13 @@ class HistoryWriter:
 
     def _add_results(self, written: list[JsonObject], messages: list[JsonObject], history: History, turn: int) -> None:
         """One result for each call of the turn."""
-        calls: Sequence[int] = history.calls_of(turn)
+        calls = [*range(history.first_calls[turn], history.first_calls[turn + 1])]
         if not self.repairs_ids:
             calls = [call for call in calls if history.final_ids[call]]  # to the others no result could belong
             # The order of results belongs to section 3: without it only a missing result needs a certain position.
             if all(history.result_of_call[call] != MISSING for call in calls):
                 calls.sort(key=history.result_of_call.__getitem__)
-        for expected, call in enumerate(calls, history.turns[turn] + 1):
+        for place, call in enumerate(calls):
             result = history.result_of_call[call]
             if call in history.dropped:
                 continue
@@ -90,7 +90,7 @@ class HistoryWriter:
                 written.append(made)
                 continue
             at = history.results[result]
-            if at != expected:
+            if at != (expected := history.turns[turn] + 1 + place):
                 self.notes.add("history_message", f"messages[{at}]", at, expected)
             written.append(self._result(messages[at], at, history, call))
 
@@ -129,10 +129,11 @@ class HistoryWriter:
 
     def _turn(self, message: JsonObject, at: int, history: History, turn: int) -> JsonObject:
         where, dropped = f"messages[{at}]", history.dropped
+        first = history.first_calls[turn]
         calls = [
-            self._call(history, call, where, place)
-            for place, call in enumerate(history.calls_of(turn))
-            if not dropped or call not in dropped or self._note_dropped(history, call, where, place)
+            self._call(history, call, where, call - first)
+            for call in range(first, history.first_calls[turn + 1])
+            if not dropped or call not in dropped or self._note_dropped(history, call, where, call - first)
         ]
         if not calls:  # no turn any more
             return {key: value for key, value in message.items() if key != "tool_calls"}
