@@ -79,3 +79,27 @@ def test_another_thread_runs_while_much_is_read(name: str) -> None:
     finally:
         reading = False
         other.join()
+
+
+class Freed:
+    """A list that knows how much of it was freed at once."""
+
+    def __init__(self, number: int) -> None:
+        self.items = list(range(number))
+        self.pieces: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __delitem__(self, at: slice) -> None:
+        self.pieces.append(len(self.items[at]))
+        del self.items[at]
+
+
+@pytest.mark.parametrize("number", [0, 1, threads.EVERY, 3 * threads.EVERY + 1])
+def test_a_list_is_freed_in_pieces(number: int) -> None:
+    items = Freed(number)
+    threads.free_in_pieces(items)  # type: ignore[arg-type]
+    assert len(items) == 0
+    assert sum(items.pieces) == number
+    assert max(items.pieces, default=0) <= threads.EVERY

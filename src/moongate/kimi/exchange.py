@@ -17,6 +17,7 @@ from moongate.kimi.answer.streamed_choice import StreamedChoice
 from moongate.kimi.answer.usage import lift_usage
 from moongate.kimi.answer.whole_choice import repair_choice
 from moongate.payload import JsonObject
+from moongate.wire.threads import free_in_pieces
 
 MAX_CHOICES: Final = 128  # of one answer, as many as a client may ask for; others pass as they came
 _REPEATED: Final = frozenset((*STREAM_MEMBERS, "choices"))
@@ -154,6 +155,16 @@ class KimiExchange:
         """What the client gets for a choice object of a chunk."""
         index = choice_index(choice, at)
         return self.choice(index).feed(choice) if self.repairs(index) else [choice]
+
+    def forget(self) -> None:
+        """The answer is over, and its calls need no check: free what it was read into."""
+        for choice in self.choices.values():
+            free_in_pieces(choice.calls.emitted)
+        self.choices.clear()
+        judged = self.answer.judge.calls
+        for calls in judged.values():
+            free_in_pieces(calls)
+        judged.clear()
 
     def repairs(self, index: int) -> bool:
         """Whether this choice is among those that are repaired."""

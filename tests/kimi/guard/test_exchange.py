@@ -304,3 +304,22 @@ def test_text_that_flows_unread_is_kept_where_another_try_may_be_made() -> None:
     keep(b"a\\n")
     assert exchange.current.choice(0).message()["content"] == "a\n"
     assert begin("repair").keeper(0, "content") is None
+
+
+def test_what_a_stream_was_read_into_is_freed_at_its_end() -> None:
+    """All at once, at the end of the request, it would block an event loop."""
+    exchange = begin("retry")
+    calls = read_call(), read_call(DAMAGED, 1)
+    for _ in range(2):
+        assert fed(exchange, streamed(*calls))[:-1] == []
+        assert exchange.next_request() is not None
+    left = shown(fed(exchange, streamed(*calls)))
+    assert len(left[1]) == 2
+    for each in exchange._answers:
+        assert not each.exchange.choices
+        assert not each.exchange.answer.judge.calls
+        (choice,) = each.choices.values()
+        assert (choice.calls, choice.entries, choice.held.calls, choice.held._chunks) == ([], [], [], [])
+        assert not any(choice.texts.values())
+    assert exchange.verdict.worth == "damaged"
+    assert [each.verdict.worth for each in exchange.replaced] == ["damaged", "damaged"]

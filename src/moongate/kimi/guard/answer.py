@@ -17,6 +17,7 @@ from moongate.kimi.guard.calls import CallGuard, GuardedCall
 from moongate.kimi.guard.held_calls import HeldCall, HeldCalls, renamed_id
 from moongate.kimi.guard.tries import NEVER_TRIED_AGAIN, TRIED_AGAIN
 from moongate.payload import JsonObject, loads
+from moongate.wire.threads import free_in_pieces
 
 MAX_KEPT: Final = 8 * 1024 * 1024  # characters or bytes of text, of one choice
 
@@ -43,6 +44,13 @@ class GuardedChoice:
             self.texts.setdefault(name, []).append(text)
         else:
             self.texts.clear()
+
+    def forget(self) -> None:
+        self.held.forget()
+        free_in_pieces(self.entries)
+        free_in_pieces(self.calls)
+        for parts in self.texts.values():
+            free_in_pieces(parts)
 
     def message(self) -> JsonObject:
         """The turn, to be answered with what is wrong with it."""
@@ -159,6 +167,13 @@ class GuardedAnswer:
                 choice.finish = None
         tail, self.tail = self.tail, []
         return [*chunks, *tail]
+
+    def forget(self) -> None:
+        """The stream has left: free what it was read into, in pieces between which other threads may run. All at once,
+        at the end of the request, it would block an event loop."""
+        self.exchange.forget()
+        for choice in self.choices.values():
+            choice.forget()
 
     def _judge(self, index: int, calls: Sequence[JudgedCall]) -> None:
         judge = self.exchange.answer.judge

@@ -136,7 +136,10 @@ class GuardedExchange:
     def settle(self) -> Sequence[Item]:
         done, self._done, self._steps, self._next = self._done or Done(), None, (), None
         best = self.best
-        return [*self._stream.continued(best.release(), is_new=best.body is not None), done]
+        items: list[Item] = [*self._stream.continued(best.release(), is_new=best.body is not None), done]
+        for answer in self._answers:
+            answer.forget()
+        return items
 
     def _left(self, item: Item) -> list[Item]:
         """What the client gets for an item of the exchange."""

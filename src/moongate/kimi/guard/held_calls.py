@@ -11,6 +11,7 @@ from moongate.kimi.answer.call_deltas import arguments_delta, begin_delta
 from moongate.kimi.answer.judge import is_json
 from moongate.kimi.guard.calls import GuardedCall
 from moongate.payload import JsonObject
+from moongate.wire.threads import free_in_pieces
 
 MAX_HELD_CHARS: Final = 8 * 1024 * 1024  # of arguments; past that they flow
 CHUNK_CHARS: Final = 256  # a chunk counts as so many beside its arguments: it takes memory, however small it is
@@ -96,6 +97,15 @@ class HeldCalls:
         self._released.update(call.index for call, _ in checked)
         self._chunks, self._checked, self._grouping = [], None, CallGrouping(HeldCall)
         return chunks
+
+    def forget(self) -> None:
+        """The answer is over: free what was held."""
+        free_in_pieces(self._chunks)
+        free_in_pieces(self.calls)
+        if self._checked is not None:
+            free_in_pieces(self._checked)
+        free_in_pieces(self._grouping.slots)
+        self._grouping = CallGrouping(HeldCall)
 
     def _rewritten(self, checked: Sequence[tuple[HeldCall, GuardedCall]]) -> list[Chunk]:
         sample = self._chunks[0].payload
