@@ -58,8 +58,8 @@ SHORT = (
     Step("types-and-machine-code", 3, "mypy; the compiled modules for tests, without optimisation"),
     Step("tests-beyond-core", 6, "unit, properties, contracts; faults, fuzz, agents, soak short", lane=1),
     Step("tests-compiled-short", 4, "tests of the compiled modules over them", lane=2),
-    Step("tests-plain-short", 4, "session, dialect and gateway tests with MOONGATE_FAST=0", lane=2),
-    Step("test-core", 4, "tests of the core, vectors included, with orjson and pytest alone", lane=2),
+    Step("tests-plain-short", 4, "session, dialect and gateway tests with MOONGATE_FAST=0", lane=3),
+    Step("test-core", 4, "tests of the core, vectors included, with orjson and pytest alone", lane=3),
     Step("test-sdks", 4, "transports and LiteLLM hook with real agent frameworks", lane=2),
     Step("test-site", 2, "the documentation as a site: strict links, search offline in a browser", lane=2),
 )
