@@ -12,6 +12,8 @@ import pytest
 from tests.cli.served import ASK, CLIENT, PATH, config, serving, write
 from tests.gateway.scripted import DONE, Asked, Play, Scripted, chunk
 
+INTERIM = b"HTTP/1.1 100 Continue\r\n\r\n"
+
 
 def begun(root: str, *, stream: bool) -> socket.socket:
     """A request whose sender has closed its side of the connection."""
@@ -57,10 +59,11 @@ def test_a_client_that_half_closes_gets_its_answer(
     write(tmp_path, config(upstream))
     with serving(tmp_path) as served, begun(served.root(), stream=stream) as sock:
         answer = everything(sock)
-    if seconds:  # an interim response, before which the client might have left
-        assert answer.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n")
-    else:
-        assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
+    before, status, _ = answer.partition(b"HTTP/1.1 200 OK\r\n")
+    assert status
+    # Interim responses, before each of which the client might have left.
+    assert before == INTERIM * before.count(INTERIM)
+    assert bool(before) is bool(seconds)
     assert b"connection: close" in answer
     assert answer.endswith(b"0\r\n\r\n" if stream else b"}")
     assert b"[DONE]" in answer if stream else b"Hello." in answer
@@ -87,3 +90,27 @@ def test_a_client_that_has_left_ends_the_provider_s_work(tmp_path: Path, upstrea
             time.sleep(0.01)
         assert served.stop() == 0
         assert served.lines[0]["error"] == "the client left"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_client_that_waits_for_a_while_and_leaves_then(tmp_path: Path, upstream: Scripted, stream: bool) -> None:
+    """It has read all that was sent, so that its machine tells nothing of its own accord."""
+
+    async def silent(asked: Asked) -> None:
+        if stream:
+            asked.begin_stream()
+            asked.send(chunk("more"))
+        await asyncio.sleep(600)
+
+    upstream.play, upstream.left = silent, 0
+    write(tmp_path, config(upstream, timeouts={"keep_alive": 600}))
+    with serving(tmp_path) as served:
+        with begun(served.root(), stream=stream) as sock:
+            seen = b""
+            while (b"more" if stream else INTERIM) not in seen:
+                seen += sock.recv(65536)
+        at = time.monotonic()
+        while not upstream.left:
+            assert time.monotonic() < at + 30
+            time.sleep(0.01)
+        assert served.stop() == 0

@@ -2,7 +2,8 @@
 
 TCP tells both by the same FIN. Only what is sent afterwards shows the difference: the machine of a client that has left
 answers it with a reset. A stream sends a keep-alive. Before a response has begun, an interim response (100) is sent,
-which every client must understand, but not at once, so that answers that come soon are not preceded by it.
+which every client must understand, but not at once, so that answers that come soon are not preceded by it. Both are
+sent again and again, more and more seldom: the client may leave later.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from moongate.gateway.server.response_head import CONTINUE
 if TYPE_CHECKING:
     from moongate.gateway.server.request_cycle import RequestResponseCycle
 
-PROBE_SECONDS: Final = 0.1  # until the interim response is sent
+PROBE_SECONDS: Final = 0.1  # until the interim response is sent, or the next keep-alive
+PROBE_GROWTH: Final = 1.25  # of the time until the next of them
+LAST_PROBE: Final = 2.0
 FIRST_LOOK: Final = 0.01  # seconds until the socket is looked at; doubles
 LAST_LOOK: Final = 0.1
 
@@ -37,13 +40,17 @@ class HalfCloseWatch:
     def start(self, transport: asyncio.Transport, cycle: RequestResponseCycle) -> None:
         """`cycle` is the request that is being answered, the last one on this connection."""
 
-        def probe() -> None:
-            if cycle.persistent and not (cycle.started or cycle.done):
+        def probe(seconds: float) -> None:
+            if cycle.started:
+                cycle.half_close()
+            elif cycle.persistent and not cycle.done:
                 transport.write(CONTINUE)
+            self._look_soon()
+            self._probe_timer = self._loop.call_later(seconds, probe, min(seconds * PROBE_GROWTH, LAST_PROBE))
 
         self._poll = select.poll()
         self._poll.register(transport.get_extra_info("socket").fileno(), 0)  # errors and resets are always reported
-        self._probe_timer = self._loop.call_later(PROBE_SECONDS, probe)
+        self._probe_timer = self._loop.call_later(PROBE_SECONDS, probe, PROBE_SECONDS * PROBE_GROWTH)
         cycle.half_close()
         self._look(FIRST_LOOK)
 
@@ -52,6 +59,11 @@ class HalfCloseWatch:
             if timer is not None:
                 timer.cancel()
         self._probe_timer = self._look_timer = self._poll = None
+
+    def _look_soon(self) -> None:
+        if self._look_timer is not None:
+            self._look_timer.cancel()
+        self._look_timer = self._loop.call_later(FIRST_LOOK, self._look, FIRST_LOOK)
 
     def _look(self, seconds: float) -> None:
         if self._poll is None:
