@@ -38,7 +38,7 @@ COMPILED = (
     *("prices/*.py", "gateway/limits/*.py"),
     # Of the store and the shared state what every request runs through.
     *(f"gateway/store/{name}.py" for name in ("record", "row_ids", "reservations", "segment", "journal", "errors")),
-    *(f"gateway/store/{name}.py" for name in ("accounting", "usage", "worker_store")),
+    *(f"gateway/store/{name}.py" for name in ("accounting", "worker_store")),
     *(f"gateway/shared/{name}.py" for name in ("connection", "resp", "script", "shared_limits", "shared_request")),
     *("gateway/*.py", "gateway/server/*.py", "gateway/http/*.py", "gateway/routing/*.py", "gateway/record/*.py"),
 )
