@@ -143,9 +143,14 @@ class StreamFeeder:
         self._unsettled += len(data)
         loop.run_in_executor(None, self._output, partial(self._session.feed, data)).add_done_callback(self._fed)
 
+    def _end_work(self) -> asyncio.Future[None] | None:
+        """Not in `_fed`: mypy would take it for None there, and machine code with it, though `feed` may begin more."""
+        thread, self._working = self._working, None
+        return thread
+
     def _fed(self, done: asyncio.Future[bytes]) -> None:
         """The thread has ended: deliver its output, then feed what came meanwhile."""
-        thread, self._working = self._working, None
+        thread = self._end_work()
         self._activity.in_threads.discard(self._task)
         error = done.exception()
         try:

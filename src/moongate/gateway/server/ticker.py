@@ -33,8 +33,7 @@ class Ticker:
 
     def add(self, member: Ticking) -> None:
         self._members.add(member)
-        if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(self.seconds, self._tick)
+        self._start_timer()
 
     def discard(self, member: Ticking) -> None:
         self._members.discard(member)  # the timer is not cancelled: it ends when it finds no member
@@ -43,5 +42,9 @@ class Ticker:
         self._timer = None
         for member in list(self._members):
             member.tick()
-        if self._members and self._timer is None:
+        if self._members:
+            self._start_timer()
+
+    def _start_timer(self) -> None:
+        if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(self.seconds, self._tick)
