@@ -88,7 +88,7 @@ tests: $(VENV)/.dev
 
 # What `make test-core` runs needs not be run twice in `make test`. Tests of real processes mostly wait, so there are more
 # test processes than processors.
-tests-beyond-core: PROCESSES := 4
+tests-beyond-core: PROCESSES := 5
 tests-beyond-core: $(VENV)/.dev
 	$(PYTEST) $(addprefix --beyond-core=,$(CORE_TESTS) $(VECTORS))
 
