@@ -57,7 +57,7 @@ run: $(if $(filter $(FAST),$(RUN)),$(FAST)/.made,$(VENV)/.runtime)  ## set up an
 
 compiled: $(FAST)/.made  ## the same gateway as machine code, about a fifth less CPU: .compiled/bin/moongate (needs gcc)
 
-test: system-packages  ## set up, then every kind of test, some of them short: about seven minutes on two quiet cores
+test: system-packages  ## set up, then every kind of test, some of them short: about eight minutes on two quiet cores
 	@$(MAKE) --no-print-directory $(VENV)/.dev
 	@$(BIN)/python -m tests.suite short
 
@@ -88,7 +88,7 @@ tests: $(VENV)/.dev
 
 # What `make test-core` runs needs not be run twice in `make test`. Tests of real processes mostly wait, so there are more
 # test processes than processors.
-tests-beyond-core: PROCESSES := 5
+tests-beyond-core: PROCESSES := 4
 tests-beyond-core: $(VENV)/.dev
 	$(PYTEST) $(addprefix --beyond-core=,$(CORE_TESTS) $(VECTORS))
 
