@@ -57,7 +57,7 @@ run: $(if $(filter $(FAST),$(RUN)),$(FAST)/.made,$(VENV)/.runtime)  ## set up an
 
 compiled: $(FAST)/.made  ## the same gateway as machine code, about a fifth less CPU: .compiled/bin/moongate (needs gcc)
 
-test: system-packages  ## set up, then every kind of test, some of them short: about eight minutes on two quiet cores
+test: system-packages  ## set up, then every kind of test, some of them short: about eight minutes on two quiet cores once set up
 	@$(MAKE) --no-print-directory $(VENV)/.dev
 	@$(BIN)/python -m tests.suite short
 

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from moongate.gateway.store.record import (
     LABEL_FIELDS,
     MAX_NAME,
+    SIZE,
     Numbers,
     UsageRow,
     label_of,
     names_in,
     read_record,
-    record_size,
     write_record,
 )
 
@@ -36,7 +36,7 @@ def test_a_record_comes_back_as_it_was(
 ) -> None:
     place, label = mmap.mmap(-1, 4096), label_of(*names)
     write_record(place, 10, row_id, label, request, numbers)
-    end = 10 + record_size(label, request)
+    end = 10 + SIZE + len(label) + len(request)
     assert read_record(place, 10, end) == UsageRow(row_id, label, request.decode(), *numbers)
     assert read_record(place, 10, end - 1) is None
     assert read_record(place, 10, 20) is None

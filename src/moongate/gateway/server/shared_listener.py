@@ -29,10 +29,6 @@ class SharedListener:
         self._server: asyncio.Server | None = None
         self._election: asyncio.Task[None] | None = None
 
-    @property
-    def is_serving(self) -> bool:
-        return self._server is not None
-
     def start(self, make_protocol: Callable[[], asyncio.Protocol]) -> None:
         """`make_protocol` makes what handles one connection."""
         self._election = asyncio.get_running_loop().create_task(self._serve(make_protocol))

@@ -64,12 +64,8 @@ def names_in(label: bytes) -> tuple[str, ...]:
     return ("",) * len(LABEL_FIELDS)
 
 
-def record_size(label: bytes, request: bytes) -> int:
-    return SIZE + len(label) + len(request)
-
-
 def write_record(place: mmap.mmap, at: int, row_id: int, label: bytes, request: bytes, numbers: Numbers) -> None:
-    """There must be room (`record_size`)."""
+    """There must be room."""
     start = at + SIZE
     place[start : start + len(label) + len(request)] = label + request
     status, attempts, repairs, read, cached, stored, written, reasoning, cost, estimated, first, duration = numbers
